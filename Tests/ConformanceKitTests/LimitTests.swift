@@ -47,6 +47,7 @@ struct LimitTests {
   func suspicions() throws {
     let result = try result("3.3.2-3") {
       $0.start()
+      $0.subscribe(1, "b")
       for _ in 0..<100 { $0.publish(.server, "a") }
       $0.finish()
     }
@@ -71,6 +72,7 @@ struct LimitTests {
     for connection in 1...100 {
       var script = Script(connection: connection)
       script.start()
+      script.subscribe(1, "b")
       for _ in 0..<64 { script.publish(.server, "a") }
       for event in script.events { event.withView { judge.consume($0) } }
     }

@@ -46,6 +46,20 @@ import Wire
   @Test(arguments: SessionCase.all)
   func accusesNobody(of row: SessionCase) throws { _ = try check(row.script) }
 
+  /// What is hidden of a handshake is not there to be judged.
+  @Test(arguments: SessionCase.webSocket)
+  func accusesNobodyByHiddenHeaders(of row: SessionCase) throws {
+    let names = ["Upgrade", "Connection"]
+    let own = ["Key", "Version", "Accept", "Extensions", "Protocol"].map { "Sec-WebSocket-\($0)" }
+    var script = Script(version: .v3_1_1)
+    row.script(&script)
+    let whole = failed(try judge(script.events))
+    for hidden in (names + own).map({ [$0] }) + [names + own] {
+      let read = try recorded(script.events, hiding: RedactionRules(keys: Set(hidden)))
+      #expect(failed(try judge(read)).subtracting(whole).sorted() == [], "\(hidden)")
+    }
+  }
+
   @Test(arguments: SharedCase.all)
   func accusesNobodyOfSeveral(in session: SharedCase) throws {
     for version in session.versions { _ = try check(in: version, session.script) }

@@ -49,6 +49,10 @@ package struct SessionPackets {
     var hole: Hole?
     /// Whether frames of WebSocket show what carries the MQTT, which then is in them.
     var showsCarrier = false
+    /// The messages that are told uncompressed.
+    var plain = PlainMessages()
+    /// Where PINGREQs are missing; nil where the recording has them.
+    var pings: UnrecordedPings?
 
     mutating func send(from sender: Peer, _ bytes: RawSpan, _ take: Taker) {
       var said = comments
@@ -100,6 +104,7 @@ package struct SessionPackets {
     let number = event.context.connection
     openIfNeeded(event)
     settleHole(before: event)
+    settlePings(before: event)
     if let end = halfCloses.take(before: event) { finish(end, of: number) }
     switch event.body {
     case .opened(let opening): open(opening, event.context)
@@ -118,7 +123,8 @@ package struct SessionPackets {
       send(bytes.span.bytes, missing: 0, event.context)
     case .webSocket(let frame):
       connections[number]?.showsCarrier = true
-      let bytes = WebSocketFrame(copying: frame).encoded()
+      let plain = connections[number]?.plain.take(frame, from: event.context.sender)
+      let bytes = (plain ?? WebSocketFrame(copying: frame)).encoded()
       send(bytes.span.bytes, missing: frame.missing, event.context)
     case .http(let part): send(part, event.context)
     case .tls(.handshake(let hellos)) where hellos.obstacle == nil:
@@ -175,7 +181,8 @@ package struct SessionPackets {
       tcp.open { take(opening.firstTime, comments, $0, $1) }
       comments = []
     }
-    connections[number] = Connection(tcp: tcp, comments: comments)
+    connections[number] = Connection(
+      tcp: tcp, comments: comments, pings: opening.hasPings ? nil : UnrecordedPings())
     count += 1
   }
 
@@ -288,6 +295,17 @@ package struct SessionPackets {
     connections[number]?.skip(hole.count, from: hole.sender, saying: hole.comment) {
       take(hole.time, $0, $1, $2)
     }
+  }
+
+  /// Leaves bytes out where a client must have sent a PINGREQ, if its recording has none of them.
+  private mutating func settlePings(before event: borrowing EventView) {
+    let number = event.context.connection
+    guard connections[number]?.pings?.take(event) == true else { return }
+    losses.gaps += 1
+    let time = event.context.time
+    connections[number]?.skip(
+      Self.unknown, from: .client, saying: "missing: PINGREQ, which the recording does not have"
+    ) { take(time, $0, $1, $2) }
   }
 
   private mutating func send(_ part: HTTPPart, _ context: EventContext) {

@@ -22,8 +22,8 @@ public struct ConformanceOptions: Sendable, Hashable {
   public var maximumFindings: Int
   /// Whether a finding of each kind is kept, also beyond that number, for a baseline to be compared with.
   public var listsEachKind = false
-  /// Whether topics and payloads are of these files alone, as a driver makes them: nobody who is not in them can have
-  /// published the same, so that one message shows what it takes two for otherwise.
+  /// Whether topics and payloads are of these files alone, as a driver makes them: nobody who is not in them, and no rule
+  /// of the server, can have published the same, so that one message shows what it takes two for otherwise.
   public var hasOwnMessages = false
   /// What findings must not tell.
   public var redaction: RedactionRules

@@ -157,7 +157,8 @@ struct ConnectionState {
         || last.nanoseconds(since: time) <= Self.patience + slowest + slowest
       guard !isBehind else { return .undecided(.answeredLate) }
       // What it has written may wait, and the answer behind it; or it sends, and reads nothing.
-      let isRead = hasAnswered(answerer, behind: time) || self[answerer].hasPaused(since: time)
+      let hasPaused = !mayBeBlocked(answerer) && self[answerer].hasPaused(since: time)
+      let isRead = hasPaused || hasAnswered(answerer, behind: time)
       return isRead ? .violation : .undecided(.stillSending)
     }
     if close.first == answerer { return .undecided(.answererClosed) }
@@ -178,6 +179,12 @@ extension ConnectionState {
     guard answerer == .server else { return exchanges.fromServer.longestWait.isOf(later: time) }
     return exchanges.fromClient.longestWait.isOf(later: time)
       || requests.longestWait.isOf(later: time)
+  }
+
+  /// Whether an end may read nothing more for a while, though it sends: a server that is short of memory reads nothing of
+  /// those that publish.
+  private func mayBeBlocked(_ answerer: Peer) -> Bool {
+    answerer == .server && (exchanges.fromClient.latest != 0 || lastPlain != .min)
   }
 
   /// The longest that an end was seen to let something wait for its answer, in nanoseconds.
@@ -269,7 +276,9 @@ struct WholeSeconds {
 
   init() {}
 
-  init(_ time: Timestamp) { seconds = UInt32(clamping: time.nanoseconds / 1_000_000_000) }
+  init(_ time: Timestamp) { self.init(nanoseconds: time.nanoseconds) }
+
+  init(nanoseconds: Int64) { seconds = UInt32(clamping: nanoseconds / 1_000_000_000) }
 
   /// In nanoseconds, as those of a ``Timestamp``.
   var nanoseconds: Int64 { Int64(seconds) * 1_000_000_000 }

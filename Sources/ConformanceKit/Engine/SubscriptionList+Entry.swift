@@ -13,6 +13,8 @@ extension SubscriptionList {
     var connection: UInt32 = 0
     /// The Subscription Identifier that it was last asked for with; 0 is none.
     var identifier: UInt32
+    /// When it was first asked for since it is there.
+    var firstRequested: WholeSeconds
     var standing: Standing
     /// The options that it was last asked for with.
     var options: UInt8
@@ -53,6 +55,7 @@ extension SubscriptionList {
   struct Matched {
     let standing: Standing
     let requested: Int64
+    let firstRequested: Int64
     let changed: Int64
     let frame: Int
     let connection: UInt32
@@ -74,6 +77,7 @@ extension SubscriptionList {
     init(_ entry: Entry) {
       standing = entry.standing
       requested = entry.requested
+      firstRequested = entry.firstRequested.nanoseconds
       changed = entry.changed
       frame = Int(entry.frame)
       connection = entry.connection
@@ -102,6 +106,9 @@ extension SubscriptionList.Entry {
     again options: UInt8, isShared: Bool, _ identifier: UInt32, at time: Int64
   ) {
     wasThere = standing == .granted
+    if standing == .removed || standing == .refused {
+      firstRequested = WholeSeconds(nanoseconds: time)
+    }
     mayHaveGone = wasThere && isUnsure
     // Until it is answered the old one may stand, or the new one.
     isUnsure = wasThere

@@ -52,6 +52,9 @@ struct SubscriptionList {
   /// Whether a SUBSCRIBE was bad, so that nobody knows what a server that took it makes of its filters.
   var hasFaultyRequest = false
 
+  /// Whether the client has asked for none.
+  var isEmpty: Bool { entries.isEmpty }
+
   /// The memory that the filters take, in bytes.
   var reserved: Int {
     // The dictionary takes its key, its value and a bit, and is kept three quarters full.
@@ -124,7 +127,8 @@ struct SubscriptionList {
     entries.append(
       Entry(
         text: start..<text.count, serial: serial, requested: time, changed: time,
-        identifier: identifier, standing: .requested, options: options, openQoS: options & 0b11,
+        identifier: identifier, firstRequested: WholeSeconds(nanoseconds: time),
+        standing: .requested, options: options, openQoS: options & 0b11,
         handlings: 1 << (options >> 4 & 0b11), wasPublished: options & 0b1000 != 0,
         wasShared: isShared, wasPlain: !isShared))
     return Reference(index: entries.count - 1, serial: serial)

@@ -101,6 +101,9 @@ enum UndecidedReason: Int, CaseIterable, Sendable {
   case copyMayCome
   case mayBeKept
   case serverPolicy
+  case serverMaySubscribe
+  case serverMaySayIt
+  case notTaken
   case messageMayExpire
   case queueMayBeFull
   case earlierSessionNotSeen
@@ -239,6 +242,10 @@ enum UndecidedReason: Int, CaseIterable, Sendable {
     case .mayBeKept:
       "it may be another message of the same topic and payload, which the server kept from before"
     case .serverPolicy: "a policy or a limit of the server may explain it"
+    case .serverMaySubscribe: "the server may have subscribed the client by itself"
+    case .serverMaySayIt:
+      "a rule of the server may say the same as the will of a client that leaves"
+    case .notTaken: "nothing shows that the server took the message"
     case .messageMayExpire: "the message may have expired"
     case .queueMayBeFull:
       "the client had messages open, and the server may have given others up for it"

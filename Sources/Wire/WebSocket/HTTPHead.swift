@@ -43,6 +43,13 @@ public struct HTTPHead: Sendable, Hashable {
       let text = bytes[line.text]
       // A line feed alone ends a line for most readers, but no sender may write it so.
       if line.isBare { note(line.text.upperBound) }
+      // What begins with white space goes on with the line before (RFC 2616 section 2.2).
+      if let last = fields.indices.last, text.first == 0x20 || text.first == 0x09 {
+        let rest = HTTPText.trimmed(text)
+        if let bad = rest.firstIndex(where: HTTPText.isControl) { note(bad) }
+        fields[last].value += " " + String(decoding: rest, as: UTF8.self)
+        continue
+      }
       guard let colon = text.firstIndex(of: UInt8(ascii: ":")) else {
         note(line.text.lowerBound)
         continue

@@ -81,7 +81,7 @@ public struct PermessageDeflate: Sendable, Hashable {
     if let offered = offer.serverMaxWindowBits {
       guard let bits = serverMaxWindowBits, bits <= offered else { return false }
     }
-    guard let bits = clientMaxWindowBits else { return true }
-    return offer.namesClientWindow && bits <= offer.clientMaxWindowBits ?? 15
+    // The number that a client offers here is a hint, which a server may ignore.
+    return clientMaxWindowBits == nil || offer.namesClientWindow
   }
 }

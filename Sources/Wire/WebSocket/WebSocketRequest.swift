@@ -75,6 +75,8 @@ public struct WebSocketRequest: Sendable, Hashable {
   /// - Returns: Whether it does.
   public static func isOne(_ head: HTTPHead) -> Bool {
     let isKeyed = !head.fields(named: "Sec-WebSocket-Key").isEmpty
+    // Two keys of another name are those of a draft before it.
+    guard isKeyed || head.fields(named: "Sec-WebSocket-Key1").isEmpty else { return false }
     if head.list("Upgrade", has: "websocket") { return isKeyed || !head.asksForElse }
     let mayUpgrade =
       !head.fields(named: "Upgrade").isEmpty || head.list("Connection", has: "upgrade")

@@ -15,6 +15,13 @@ enum ConformRun {
     help: "Reports only what this end of the connections does.")
   static let strict = OptionSpec(
     name: "strict", help: "Lets a violated SHOULD fail as a violated MUST does.")
+  static let complete = OptionSpec(
+    name: "complete",
+    help: """
+      Takes the files for all that happens at their servers: no other client and no rule or \
+      bridge of a server publishes what they show, or subscribes clients, so that one message \
+      shows what takes two for otherwise.
+      """)
   static let allowEmpty = OptionSpec(
     name: "allow-empty", help: "Ends with 0, not 2, where no clause had anything to judge.")
   static let format = OptionSpec(
@@ -26,7 +33,10 @@ enum ConformRun {
 
   /// The options of a judging command.
   static let options: [OptionSpec] =
-    [.spec, clause, client, subject, strict, allowEmpty, format, ReportFiles.option, .output]
+    [
+      .spec, clause, client, subject, strict, complete, allowEmpty, format, ReportFiles.option,
+      .output,
+    ]
     + BaselineOptions.all
     + [.redact, .bpf, .decode, .keyLog, .serverKey, .preSharedKey, .memory, .jobs]
 
@@ -121,6 +131,7 @@ enum ConformRun {
       // A quarter of what everything may take.
       memory: (try arguments.size(.memory) ?? InputOptions.defaultMemory) / 4)
     options.listsEachKind = baseline.isUsed
+    options.hasOwnMessages = arguments.has(complete)
     options.subject = arguments.value(subject) == "client" ? .client : nil
     if arguments.value(subject) == "server" { options.subject = .server }
     return options

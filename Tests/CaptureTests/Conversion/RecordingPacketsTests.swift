@@ -90,6 +90,62 @@ import Wire
     }
   }
 
+  /// A client's own recording has no PINGREQ: where the client must have sent one bytes are missing.
+  @Test(arguments: [(true, 12.0, 0), (false, 10, 0), (false, 10.001, 1), (false, 12, 1)])
+  func `packets lack the PINGREQs that a recording does not have`(
+    _ hasPings: Bool, _ silence: Double, _ gaps: Int
+  ) throws {
+    func event(_ sender: Peer, _ body: Event.Body, at seconds: Double) -> Event {
+      Event(
+        EventContext(
+          time: Timestamp(nanoseconds: Int64(seconds * 1_000_000_000)), frame: 1, connection: 1,
+          sender: sender, wire: .mqtt(.v3_1_1)), body)
+    }
+    func packet(_ content: MQTTPacket.Content) throws -> Event.Body {
+      .mqtt(PacketBytes(try MQTTPacket(content, version: .v3_1_1).encoded()))
+    }
+    let opening = ConnectionOpening(
+      client: "10.0.0.1:40000", server: "10.0.0.9:1883", isFromStart: true, firstFrame: 1,
+      firstTime: Timestamp(nanoseconds: 0), hasPings: hasPings)
+    let closing = ConnectionClosing(
+      how: .fin, firstFrame: 1,
+      firstTime: Timestamp(nanoseconds: Int64((1 + silence) * 1_000_000_000)))
+    let events = [
+      event(.client, .opened(opening), at: 0),
+      event(.client, try packet(.connect(.init(clientID: "c", keepAlive: 10))), at: 1),
+      event(.server, try packet(.connack(.init())), at: 1),
+      event(.client, .closed(closing), at: 1 + silence),
+    ]
+    let made = Conversions.packets(of: events)
+    #expect(made.losses.gaps == gaps)
+    let read = try Conversions.events(made.bytes)
+    let seen = read.compactMap { event -> Peer? in
+      if case .gap = event.body { event.context.sender } else { nil }
+    }
+    #expect(seen == [Peer](repeating: .client, count: gaps))
+  }
+
+  /// A compressed message with a secret in its first fragment is told uncompressed from there on.
+  @Test(arguments: [(0 as UInt8, false, true), (0, true, false), (0b100, false, false)])
+  func `what follows a fragment that is told uncompressed is so too`(
+    _ reservedBits: UInt8, _ isFinal: Bool, _ isPlain: Bool
+  ) {
+    let first = WebSocketFrame(
+      .text, Array("a=***".utf8), isFinal: isFinal, reservedBits: reservedBits)
+    var second = WebSocketFrame(.continuation, [0x4A, 0x04, 0x00], isFinal: false, maskingKey: 7)
+    second.inflated = Array("b".utf8)
+    var messages = PlainMessages()
+    func take(_ frame: WebSocketFrame, from sender: Peer) -> WebSocketFrame? {
+      frame.withView(from: nil) { messages.take($0, from: sender) }
+    }
+    #expect(take(first, from: .client) == nil)
+    #expect(take(second, from: .server) == nil)
+    let plain = WebSocketFrame(.continuation, Array("b".utf8), isFinal: false, maskingKey: 7)
+    for _ in 0..<2 { #expect(take(second, from: .client) == (isPlain ? plain : nil)) }
+    #expect(take(WebSocketFrame(.text, [0x4A], reservedBits: 0b100), from: .client) == nil)
+    #expect(take(second, from: .client) == nil)
+  }
+
   /// What a capture showed of how soon things arrived is not in packets that are made of a recording: they claim it only
   /// where nothing was late and all was seen beside both ends.
   @Test(

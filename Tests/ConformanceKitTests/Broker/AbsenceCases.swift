@@ -80,6 +80,19 @@ extension SharedCase {
       $0.publish("1", expiry: 1)
       $0.publish("2", expiry: 1)
       $0.back(after: 12) {
+        $0.deliver("1", expiry: 1)
+        $0.deliver("2", expiry: 1)
+      }
+    },
+    SharedCase(
+      "messages that expired while the client was away, and come without Message Expiry Interval",
+      in: [.v5_0],
+      [.expiredIsDeleted: (0, 0, 2, [17, 19]), .expiryIsCountedDown: (0, 0, 2, [17, 19])]
+    ) {
+      $0.leave()
+      $0.publish("1", expiry: 1)
+      $0.publish("2", expiry: 1)
+      $0.back(after: 12) {
         $0.deliver("1")
         $0.deliver("2")
       }
@@ -91,7 +104,7 @@ extension SharedCase {
       $0.leave()
       $0.publish("1", expiry: 1)
       $0.publish("2", expiry: 1)
-      $0.back(after: 12) { $0.deliver("1") }
+      $0.back(after: 12) { $0.deliver("1", expiry: 1) }
     },
     SharedCase(
       "messages that expired by two clocks, as one shows that came at once before", in: [.v5_0],
@@ -112,7 +125,7 @@ extension SharedCase {
     ) {
       $0.leave()
       $0.publish("1", expiry: 1)
-      $0.back(after: 4) { $0.deliver("1") }
+      $0.back(after: 4) { $0.deliver("1", expiry: 1) }
     },
     SharedCase(
       "a message that had not expired when the client was back", in: [.v5_0],
@@ -374,8 +387,9 @@ extension Script {
   }
 
   /// A message comes and is acknowledged: two frames.
-  fileprivate mutating func deliver(_ text: String) {
-    say(.server, "a", text, qos: 1, id: 1)
+  fileprivate mutating func deliver(_ text: String, expiry: Int? = nil) {
+    let properties = expiry.map { [MQTTProperty.number(.messageExpiryInterval, $0)] } ?? []
+    say(.server, "a", text, qos: 1, id: 1, properties)
     acknowledge(.client, .puback, 1)
   }
 

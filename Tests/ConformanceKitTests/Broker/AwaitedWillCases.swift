@@ -10,7 +10,7 @@ extension SharedCase {
   static let delayedWills: [SharedCase] = [
     SharedCase(
       "a will that comes though its client is back in time", in: [.v5_0],
-      failed: [.returnDropsWill],
+      failed: [.returnDropsWill], complete: true,
       [.returnDropsWill: (1, 0, 0, [20]), .willIsPublished: (0, 0, 0, [])]
     ) {
       $0.comeBackSoon()
@@ -46,7 +46,7 @@ extension SharedCase {
       $0.part()
     },
     SharedCase(
-      "a will before its delay is over", in: [.v5_0], failed: [.willIsPublished],
+      "a will before its delay is over", in: [.v5_0], failed: [.willIsPublished], complete: true,
       [.willIsPublished: (1, 0, 0, [20]), .returnDropsWill: (0, 0, 0, [])]
     ) {
       $0.comeBackSoon { $0.say(.server, "a", "gone") }
@@ -55,7 +55,7 @@ extension SharedCase {
     },
     SharedCase(
       "a will before its delay is over, which its own client gets later", in: [.v5_0],
-      failed: [.willIsPublished], [.willIsPublished: (1, 0, 0, [20])]
+      failed: [.willIsPublished], complete: true, [.willIsPublished: (1, 0, 0, [20])]
     ) {
       $0.comeBackSoon { $0.say(.server, "a", "gone") }
       $0.on(4) {

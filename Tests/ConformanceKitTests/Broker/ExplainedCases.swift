@@ -151,7 +151,7 @@ extension SharedCase {
     },
     SharedCase(
       "a copy at the QoS of a filter that was removed in front of the message",
-      failed: [.grantedQoSIsKept], [.grantedQoSIsKept: (1, 0, 0, [15])]
+      failed: [.grantedQoSIsKept], complete: true, [.grantedQoSIsKept: (1, 0, 0, [15])]
     ) {
       $0.meet(qos: 1)
       $0.ask(2, "+", qos: 0)
@@ -259,6 +259,7 @@ extension SharedCase {
     },
     SharedCase(
       "a message below the QoS that a filter had and has", failed: [.grantedQoSIsKept],
+      complete: true,
       [.grantedQoSIsKept: (1, 0, 0, [13])]
     ) {
       $0.meet(qos: 1)
@@ -289,7 +290,7 @@ extension SharedCase {
     ) { $0.fallBehindGrant() },
     SharedCase(
       "a message below the QoS that a session was granted on its connection",
-      failed: [.grantedQoSIsKept], [.grantedQoSIsKept: (1, 0, 0, [16])]
+      failed: [.grantedQoSIsKept], complete: true, [.grantedQoSIsKept: (1, 0, 0, [16])]
     ) { $0.fallBehindGrant { $0.ask(1, "a") } },
     SharedCase(
       "a live message with RETAIN for a filter that was granted on the connection before",

@@ -79,7 +79,8 @@ extension SharedCase {
       },
       SharedCase(
         "a server's message that does not come again", in: [.v3_1_1],
-        failed: [.repeatsComeWithSession], [.repeatsComeWithSession: (1, 0, 0, [14])]
+        failed: [.repeatsComeWithSession], complete: true,
+        [.repeatsComeWithSession: (1, 0, 0, [14])]
       ) {
         $0.resume {
           $0.ask(1, "a")
@@ -92,15 +93,17 @@ extension SharedCase {
       },
       SharedCase(
         "a server's message that comes again on the connection after the next", in: [.v3_1_1],
+        complete: true,
         [.repeatsComeWithSession: (0, 0, 1, [14])]
       ) { $0.postpone(1) },
       SharedCase(
         "a server's message that does not come again, and another one does", in: [.v3_1_1],
-        failed: [.repeatsComeWithSession], [.repeatsComeWithSession: (1, 0, 0, [14])]
+        failed: [.repeatsComeWithSession], complete: true,
+        [.repeatsComeWithSession: (1, 0, 0, [14])]
       ) { $0.postpone(3) },
       SharedCase(
         "a server's message that does not come again, where two others have sessions of connections not captured",
-        in: [.v3_1_1],
+        in: [.v3_1_1], complete: true,
         [.repeatsComeWithSession: (0, 0, 1, [38]), .absentSessionIsTold: (0, 0, 3, [8, 18, 26])]
       ) {
         $0.comeBackToEnded("x", on: 5)
@@ -109,7 +112,7 @@ extension SharedCase {
       },
       SharedCase(
         "a server's message that does not come again, where another one has such a session, twice",
-        in: [.v3_1_1], failed: [.repeatsComeWithSession],
+        in: [.v3_1_1], failed: [.repeatsComeWithSession], complete: true,
         [.repeatsComeWithSession: (1, 0, 0, [38]), .absentSessionIsTold: (0, 0, 3, [8, 18, 26])]
       ) {
         $0.comeBackToEnded("x", on: 5)
@@ -118,11 +121,12 @@ extension SharedCase {
       },
       SharedCase(
         "a server's message that does not come again, behind the end of another connection by the server",
-        in: [.v3_1_1], [.repeatsComeWithSession: (0, 0, 1, [18])]
+        in: [.v3_1_1], complete: true, [.repeatsComeWithSession: (0, 0, 1, [18])]
       ) { $0.forget(isEnded: true) },
       SharedCase(
         "a server's message that does not come again, behind the end of another connection by its client",
-        in: [.v3_1_1], failed: [.repeatsComeWithSession], [.repeatsComeWithSession: (1, 0, 0, [18])]
+        in: [.v3_1_1], failed: [.repeatsComeWithSession], complete: true,
+        [.repeatsComeWithSession: (1, 0, 0, [18])]
       ) { $0.forget(isEnded: false) },
       SharedCase(
         "a server's message that comes again without DUP, behind the end of another connection by the server",

@@ -136,7 +136,7 @@ extension SharedCase {
       $0.part()
     },
     SharedCase(
-      "a message below both QoS", failed: [.grantedQoSIsKept],
+      "a message below both QoS", failed: [.grantedQoSIsKept], complete: true,
       [.grantedQoSIsKept: (1, 0, 0, [11])]
     ) {
       $0.meet(qos: 1)
@@ -160,7 +160,7 @@ extension SharedCase {
       $0.part()
     },
     SharedCase(
-      "a message that was published twice at one QoS", failed: [.grantedQoSIsKept],
+      "a message that was published twice at one QoS", failed: [.grantedQoSIsKept], complete: true,
       [.grantedQoSIsKept: (1, 1, 0, [13])]
     ) {
       $0.meet(qos: 1)
@@ -297,7 +297,7 @@ extension SharedCase {
     ) {
       $0.join("s")
       $0.ask(1, "a", options: 0b100)
-      for text in ["1", "2"] {
+      for text in ["the first of two", "the second of two"] {
         $0.say(.client, "a", text)
         $0.say(.server, "a", text)
       }
@@ -309,8 +309,8 @@ extension SharedCase {
     ) {
       $0.join("s")
       $0.ask(1, "a", options: 0b100)
-      $0.say(.client, "a", "1")
-      $0.say(.server, "a", "1")
+      $0.say(.client, "a", "the first of two")
+      $0.say(.server, "a", "the first of two")
       $0.say(.client, "a", "2")
       $0.part(alone: true)
     },
@@ -343,8 +343,31 @@ extension SharedCase {
       $0.meet()
       $0.unsubscribe(2, "a")
       $0.unsuback(2)
+      $0.wait(1)
       $0.on(2) { $0.say(.client, "a", "1") }
       $0.say(.server, "a", "1")
+      $0.part()
+    },
+    SharedCase(
+      "a message that was published at once behind the UNSUBACK",
+      [.unsubscribedGetsNothing: (0, 0, 1, [12]), .unsubscribedIsExact: (0, 0, 1, [12])]
+    ) {
+      $0.meet()
+      $0.unsubscribe(2, "a")
+      $0.unsuback(2)
+      $0.on(2) { $0.say(.client, "a", "1") }
+      $0.say(.server, "a", "1")
+      $0.part()
+    },
+    SharedCase(
+      "two messages that were published at once behind the UNSUBACK",
+      failed: [.unsubscribedGetsNothing, .unsubscribedIsExact],
+      [.unsubscribedGetsNothing: (2, 0, 0, [12, 14]), .unsubscribedIsExact: (2, 0, 0, [12, 14])]
+    ) {
+      $0.meet()
+      $0.unsubscribe(2, "a")
+      $0.unsuback(2)
+      for text in ["1", "2"] { $0.tell(text) }
       $0.part()
     },
     SharedCase(

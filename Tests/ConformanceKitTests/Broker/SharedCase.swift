@@ -15,25 +15,35 @@ struct SharedCase: Sendable, CustomTestStringConvertible {
   /// What fails besides, of other rules.
   let others: [String]
   let counts: Counts
+  /// Whether it is known that nobody else has published the same; without that knowledge none of the rules fails.
+  let isComplete: Bool
   let script: @Sendable (inout Script) -> Void
 
   init(
     _ name: String, in versions: [MQTTVersion] = [.v3_1_1, .v5_0], failed: [MQTTRule] = [],
-    others: [String] = [], _ counts: Counts, _ script: @escaping @Sendable (inout Script) -> Void
+    others: [String] = [], complete: Bool = false, _ counts: Counts,
+    _ script: @escaping @Sendable (inout Script) -> Void
   ) {
     testDescription = name
     self.versions = versions
     self.failed = failed
     self.others = others
     self.counts = counts
+    isComplete = complete
     self.script = script
   }
 
   /// The results of a version's clauses.
-  func judged(_ version: MQTTVersion) throws -> [ClauseResult] {
+  /// - Parameters:
+  ///   - version: The version.
+  ///   - isComplete: Whether it is known that nobody else has published the same; nil is what the case says.
+  /// - Returns: The results.
+  func judged(_ version: MQTTVersion, isComplete: Bool? = nil) throws -> [ClauseResult] {
     var script = Script(version: version)
     self.script(&script)
-    return try judge(script.events, options: ConformanceOptions(isStrict: true)).results
+    var options = ConformanceOptions(isStrict: true)
+    options.hasOwnMessages = isComplete ?? self.isComplete
+    return try judge(script.events, options: options).results
       .filter { $0.clause.spec == version.spec }
   }
 
@@ -52,6 +62,19 @@ struct SharedCase: Sendable, CustomTestStringConvertible {
       let seen = "\((result.violated, kept, result.undecided, frames))"
       let expected = "\((count.violated, count.kept, count.undecided, count.frames))"
       #expect(seen == expected, "\(id) \(result.reason ?? "")")
+    }
+    if isComplete { try checkOtherwise(version) }
+  }
+
+  /// Checks that nothing of it fails where somebody who is not in the capture may have published the same.
+  private func checkOtherwise(_ version: MQTTVersion) throws {
+    let results = try judged(version, isComplete: false)
+    #expect(
+      Set(results.filter { $0.verdict == .failed }.map(\.clause.id)) == Set(others), "\(version)")
+    for rule in failed {
+      guard let id = rule.clauseShown(in: version) else { continue }
+      let result = try #require(results.first { $0.clause.id == id })
+      #expect(result.undecided > 0, "\(id) \(result.reason ?? "")")
     }
   }
 }

@@ -214,5 +214,5 @@ extension SharedCase {
     routing + retaining + forwarding + ordering + identifying + acknowledging + resuming + numbering
     + willing
     + keeping + explained + absences + verbatim + replacing + reusing + namedWills + sharing
-    + elsewhere + toldLate + unseenPublishers + saidAgain + crossing
+    + elsewhere + toldLate + unseenPublishers + saidAgain + crossing + ownRules
 }

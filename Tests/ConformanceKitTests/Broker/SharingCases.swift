@@ -10,7 +10,7 @@ extension SharedCase {
   private static let refusing: [SharedCase] = [
     SharedCase(
       "a message that a member refused, for another one", in: [.v5_0],
-      failed: [.refusedIsNotPassedOn], [.refusedIsNotPassedOn: (1, 0, 0, [20])]
+      failed: [.refusedIsNotPassedOn], complete: true, [.refusedIsNotPassedOn: (1, 0, 0, [20])]
     ) {
       $0.meetGroup()
       $0.refuse()
@@ -19,8 +19,18 @@ extension SharedCase {
       $0.partGroup()
     },
     SharedCase(
+      "two messages that a member refused, for another one", in: [.v5_0],
+      failed: [.refusedIsNotPassedOn], [.refusedIsNotPassedOn: (2, 0, 0, [26, 28])]
+    ) {
+      $0.meetGroup()
+      for text in ["1", "2"] { $0.refuse(text) }
+      $0.wait(2)
+      for text in ["1", "2"] { $0.on(3) { $0.get(text) } }
+      $0.partGroup()
+    },
+    SharedCase(
       "a message that a member refused, for one that subscribes then", in: [.v5_0],
-      failed: [.refusedIsNotPassedOn], [.refusedIsNotPassedOn: (1, 0, 0, [20])]
+      failed: [.refusedIsNotPassedOn], complete: true, [.refusedIsNotPassedOn: (1, 0, 0, [20])]
     ) {
       $0.meetGroup(isSecondLate: true)
       $0.refuse()
@@ -110,7 +120,8 @@ extension SharedCase {
   private static let breaking: [SharedCase] = [
     SharedCase(
       "a message of QoS 2 for another member when the session of the first one is over",
-      in: [.v5_0], failed: [.brokenIsNotPassedOn], [.brokenIsNotPassedOn: (1, 0, 0, [20])]
+      in: [.v5_0], failed: [.brokenIsNotPassedOn], complete: true,
+      [.brokenIsNotPassedOn: (1, 0, 0, [20])]
     ) {
       $0.breakOff()
       $0.wait(2)
@@ -205,9 +216,9 @@ extension Script {
   }
 
   /// A member refuses the message that comes for it.
-  fileprivate mutating func refuse() {
-    say("1")
-    say(.server, "a", "1", qos: 1, id: 1)
+  fileprivate mutating func refuse(_ text: String = "1") {
+    say(text)
+    say(.server, "a", text, qos: 1, id: 1)
     client(.acknowledgement(.puback, packetID: 1, .init(0x97)))
     answerPing()
   }

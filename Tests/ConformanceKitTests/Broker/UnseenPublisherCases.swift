@@ -99,8 +99,9 @@ extension SharedCase {
       $0.join("s")
       $0.ask(1, "a", options: 0b100)
       for text in ["1", "3"] {
-        $0.say(.client, "a", text)
-        $0.say(.server, "a", text)
+        for peer in Peer.allCases {
+          $0.say(peer, "a", text, [.init(.userProperty, .pair("k", "v"))])
+        }
       }
       if isBehind { others(&$0) }
       $0.answerPing()

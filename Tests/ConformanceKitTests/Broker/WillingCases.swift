@@ -128,7 +128,7 @@ extension SharedCase {
       $0.part()
     },
     SharedCase(
-      "two wills that come twice", failed: [.willIsRemoved],
+      "two wills that come twice", failed: [.willIsRemoved], complete: true,
       [.willIsPublished: (0, 2, 0, []), .willIsRemoved: (2, 0, 0, [20, 22])]
     ) {
       $0.attend()
@@ -217,7 +217,7 @@ extension SharedCase {
       $0.part()
     },
     SharedCase(
-      "a will behind DISCONNECT", failed: [.disconnectDropsWill, .willIsRemoved],
+      "a will behind DISCONNECT", failed: [.disconnectDropsWill, .willIsRemoved], complete: true,
       [
         .disconnectDropsWill: (1, 0, 0, [16]), .willIsRemoved: (1, 0, 0, [16]),
         .willIsPublished: (0, 0, 0, []),
@@ -228,7 +228,7 @@ extension SharedCase {
     ) { $0.comeAfterAll(behind: 1) },
     SharedCase(
       "a will behind DISCONNECT within the Keep Alive",
-      failed: [.disconnectDropsWill, .willIsRemoved],
+      failed: [.disconnectDropsWill, .willIsRemoved], complete: true,
       [.disconnectDropsWill: (1, 0, 0, [16]), .willIsRemoved: (1, 0, 0, [16])]
     ) { $0.comeAfterSilence(of: 9.5) },
     SharedCase(
@@ -249,7 +249,7 @@ extension SharedCase {
     },
     SharedCase(
       "a will behind DISCONNECT upon which the server ended the connection",
-      failed: [.disconnectDropsWill, .willIsRemoved],
+      failed: [.disconnectDropsWill, .willIsRemoved], complete: true,
       [.disconnectDropsWill: (1, 0, 0, [16]), .willIsRemoved: (1, 0, 0, [16])]
     ) {
       $0.comeAfterAll(leaving: {
@@ -292,7 +292,7 @@ extension SharedCase {
     ) { $0.comeAfterMessage(of: 0.999) },
     SharedCase(
       "a will a millisecond longer behind a message, and DISCONNECT",
-      failed: [.disconnectDropsWill, .willIsRemoved],
+      failed: [.disconnectDropsWill, .willIsRemoved], complete: true,
       [.disconnectDropsWill: (1, 0, 0, [17]), .willIsRemoved: (1, 0, 0, [17])]
     ) { $0.comeAfterMessage(of: 1) },
     SharedCase(
@@ -360,7 +360,7 @@ extension SharedCase {
     ) { $0.comeAfterAll(then: { $0.ask(2, "a") }) },
     SharedCase(
       "a will that is there when a connection without one ends", in: [.v3_1_1],
-      failed: [.noFlagNoWill],
+      failed: [.noFlagNoWill], complete: true,
       [.noFlagNoWill: (1, 0, 0, [20]), .disconnectDropsWill: (0, 0, 0, [])]
     ) { $0.breakOff { $0.say(.server, "a", "gone") } },
     SharedCase(

@@ -84,6 +84,7 @@ struct ReportTests {
   func escaping() throws {
     let report = try judge(options: ConformanceOptions(clauses: ["MQTT-3.3.2-3"])) {
       $0.start()
+      $0.subscribe(1, "b")
       $0.publish(.server, "a\u{1B}[31m\"\\\n")
       $0.finish()
     }

@@ -137,17 +137,12 @@ extension SessionCase {
       }
       $0.close(.client)
     },
-    .fails("RFC6455-5.5.1-4", "FIN after a minute") {
+    // A proxy may have taken the Close frame, and have had nobody to hand it on to.
+    .isOpen("RFC6455-5.5.1-4", "FIN after a minute", saying: "closed instead of an answer") {
       $0.upgrade()
       $0.closeFrame(.server)
       $0.wait(60)
       $0.close(.client, clientRest: 29, serverRest: 60)
-    },
-    .isOpen("RFC6455-5.5.1-4", "FIN, perhaps of long before", saying: "captured late") {
-      $0.upgrade()
-      $0.closeFrame(.server)
-      $0.wait(60)
-      $0.close(.client, clientRest: 31)
     },
     .isOpen("RFC6455-5.5.1-4", "it never pauses for a minute", saying: "never paused") {
       $0.upgrade()
@@ -212,12 +207,6 @@ extension SessionCase {
       $0.wait(60)
       $0.frame(.server, .continuation, [0x61])
       $0.close(.client, .reset)
-    },
-    .fails("RFC6455-5.5.1-4", "FIN after a minute, without a handshake in the capture") {
-      $0.joinWebSocket()
-      $0.closeFrame(.server)
-      $0.wait(60)
-      $0.close(.client)
     },
     .passes("RFC6455-5.5.1-4", "an answer") {
       $0.upgrade()
@@ -439,6 +428,21 @@ extension SessionCase {
       $0.joinWebSocket()
       $0.frame(.client, .ping, [1])
       $0.frame(.server, .pong, [2])
+      $0.talkOn()
+      $0.finishWebSocket()
+    },
+    .isIdle("RFC6455-5.5.3-1", "an empty Pong, and no answer") {
+      $0.joinWebSocket()
+      $0.frame(.client, .ping, [1, 2])
+      $0.frame(.server, .pong, [])
+      $0.talkOn()
+      $0.finishWebSocket()
+    },
+    .isIdle("RFC6455-5.5.3-1", "a Pong as before, and no answer") {
+      $0.joinWebSocket()
+      $0.frame(.server, .pong, [3])
+      $0.frame(.client, .ping, [1, 2])
+      $0.frame(.server, .pong, [3])
       $0.talkOn()
       $0.finishWebSocket()
     },

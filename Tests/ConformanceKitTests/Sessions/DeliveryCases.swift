@@ -13,6 +13,26 @@ extension SessionCase {
       $0.publish(.server, "b/c")
       $0.finish()
     },
+    .isOpen("3.3.2-3", "a client that asks for nothing", saying: "subscribed the client by itself")
+    {
+      $0.start()
+      $0.publish(.server, "b/c")
+      $0.finish()
+    },
+    .isOpen("3.3.2-3", "a topic with its name", saying: "subscribed the client by itself") {
+      $0.start(clientID: "lamp")
+      $0.subscribe(1, "a/+")
+      $0.suback(1, 2)
+      $0.publish(.server, "b/lamp")
+      $0.finish()
+    },
+    .fails("3.3.2-3", "a topic with another name", saying: "matches no filter") {
+      $0.start(clientID: "lamp")
+      $0.subscribe(1, "a/+")
+      $0.suback(1, 2)
+      $0.publish(.server, "b/lamps")
+      $0.finish()
+    },
     .fails("3.3.2-3", "a refused filter") {
       $0.start()
       $0.subscribe(1, "a")
@@ -124,6 +144,7 @@ extension SessionCase {
     },
     .isOpen("3.3.2-3", "a gap that shows only later", saying: "bytes of the client") {
       $0.start()
+      $0.subscribe(1, "b")
       $0.publish(.server, "a")
       $0.gap(.client)
       $0.ping()
@@ -131,11 +152,13 @@ extension SessionCase {
     },
     .isOpen("3.3.2-3", "the client is not seen again", saying: "the request may be missing") {
       $0.start()
+      $0.subscribe(1, "b")
       $0.publish(.server, "a")
       $0.endCapture()
     },
     .isOpen("3.3.2-3", "SUBSCRIBE is captured late", saying: "in the wrong order") {
       $0.start()
+      $0.subscribe(2, "b")
       $0.publish(.server, "a")
       $0.subscribe(1, "a")
       $0.suback(1, 2)

@@ -241,13 +241,21 @@ extension SessionCase {
     .isOpen("RFC6455-4.1-13", "soon from another host", saying: "forwarded by a proxy") {
       $0.upgrade()
       $0.connection = 2
-      $0.ask(from: "10.0.0.9:40000")
+      $0.ask(from: "10.0.0.9:40000") { $0.add("Via", "1.1 p") }
     },
-    .fails("RFC6455-4.1-13", "later from another host", saying: "of connection 1") {
+    .isOpen("RFC6455-4.1-13", "later from another host", saying: "holds twice") {
       $0.upgrade()
       $0.wait(1)
       $0.connection = 2
       $0.ask(from: "10.0.0.9:40000")
+    },
+    .fails(
+      "RFC6455-4.1-13", "later from another host for something else", saying: "of connection 1"
+    ) {
+      $0.upgrade()
+      $0.wait(1)
+      $0.connection = 2
+      $0.ask(from: "10.0.0.9:40000") { $0.line = "GET /other HTTP/1.1" }
     },
     .isOpen("RFC6455-4.1-13", "told behind the answer", saying: "forwarded by a proxy") {
       $0.upgrade()

@@ -119,11 +119,11 @@ struct Script {
 
   /// A connection whose client is accepted.
   mutating func start(
-    cleanStart: Bool = true, keepAlive: UInt16 = 0, sessionPresent: Bool = false,
-    isFromStart: Bool = true, hasPings: Bool = true
+    clientID: String = "c", cleanStart: Bool = true, keepAlive: UInt16 = 0,
+    sessionPresent: Bool = false, isFromStart: Bool = true, hasPings: Bool = true
   ) {
     open(isFromStart: isFromStart, hasPings: hasPings)
-    client(.connect(.init(clientID: "c", cleanStart: cleanStart, keepAlive: keepAlive)))
+    client(.connect(.init(clientID: clientID, cleanStart: cleanStart, keepAlive: keepAlive)))
     server(.connack(.init(sessionPresent: sessionPresent)))
   }
 

@@ -53,6 +53,21 @@ import Wire
         && head.faults.allSatisfy { $0.code == .malformedHeader })
   }
 
+  /// RFC 2616 section 2.2: a line that begins with white space goes on with the one before.
+  @Test func joinsFoldedLines() {
+    let head = HTTPHead(
+      Array(
+        "GET / HTTP/1.1\r\nConnection: keep-alive,\r\n  Upgrade \r\n\tmore\r\nHost: a\r\n\r\n".utf8)
+    )
+    #expect(head.fields.map(\.name) == ["Connection", "Host"])
+    #expect(head.fields.map(\.value) == ["keep-alive, Upgrade more", "a"])
+    #expect(head.list("Connection") == ["keep-alive", "Upgrade more"])
+    #expect(head.faults == [])
+    // In front of the first header line there is nothing to go on with.
+    let first = HTTPHead(Array("GET / HTTP/1.1\r\n Host: a\r\n\r\n".utf8))
+    #expect(first.faults.map(\.code) == [.malformedHeader])
+  }
+
   @Test(arguments: [1, 10, 1_000]) func givesUpAtItsLimit(_ size: Int) {
     let long = "GET / HTTP/1.1\r\nX: " + String(repeating: "y", count: 1_000) + "\r\n\r\n"
     #expect(Self.read(long, pieces: size, limit: 500) == .tooLarge)

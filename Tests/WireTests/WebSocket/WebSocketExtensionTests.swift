@@ -57,7 +57,8 @@ import Wire
     ("", "server_max_window_bits=10", true), ("", "client_max_window_bits=10", false),
     ("client_max_window_bits", "client_max_window_bits=10", true),
     ("client_max_window_bits", "", true),
-    ("client_max_window_bits=10", "client_max_window_bits=11", false),
+    // The number is a hint, which the server may ignore (section 7.1.2.2).
+    ("client_max_window_bits=10", "client_max_window_bits=11", true),
     ("client_max_window_bits=10", "client_max_window_bits=10", true),
     ("server_max_window_bits=10", "", false),
     ("server_max_window_bits=10", "server_max_window_bits=11", false),

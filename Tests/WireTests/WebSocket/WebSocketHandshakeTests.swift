@@ -77,6 +77,15 @@ import WireDeflate
         .init("Sec-WebSocket-Extensions", "permessage-deflate; client_max_window_bits"),
       ])
     #expect(request.faults.isEmpty && WebSocketRequest.isOne(request.head))
+    // Two keys of other names are of a draft that is no RFC 6455.
+    let draft = HTTPHead(
+      startLine: "GET / HTTP/1.1",
+      fields: [
+        .init("Upgrade", "WebSocket"), .init("Connection", "Upgrade"),
+        .init("Sec-WebSocket-Key1", "4 @1  46546xW%0l 1 5"),
+        .init("Sec-WebSocket-Key2", "12998 5 Y3 1  .P00"),
+      ])
+    #expect(!WebSocketRequest.isOne(draft))
     let response = WebSocketResponse(
       accepting: request, subprotocol: "mqtt",
       extensions: "permessage-deflate; client_max_window_bits=10; server_no_context_takeover")

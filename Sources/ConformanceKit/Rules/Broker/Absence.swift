@@ -70,6 +70,10 @@ extension BrokerJudge {
     guard let known = self.age(of: source, since: source.read, beyondExpiryIn: state),
       known > lateness(of: source)
     else { return tally.leave(rule, .onItsWay, hearing) }
+    // One without is another one, of somebody who is not in the capture.
+    guard hasOwnMessages || Forwarded(packet).expiry != nil else {
+      return tally.leave(rule, .publishersUnseen, hearing)
+    }
     add(
       rule, delivery, event, hearing, needsAnother: true, &tally,
       FindingText(

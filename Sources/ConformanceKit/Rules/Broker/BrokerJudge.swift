@@ -22,6 +22,10 @@ struct BrokerJudge {
   private var lastTraced: UInt64?
   var lines = MessageLines()
   var latencies = Latencies()
+  /// When a message came late last, by connections.
+  var lags = DeliveryLags()
+  /// The connections of publishers that released messages of QoS 2 in another order than they should.
+  var disordered: Set<Int> = []
   var sessions = ClientSessions()
   var lastConnects = LastConnects()
   var shared = SharedTurns()
@@ -266,6 +270,19 @@ struct BrokerJudge {
     ledger.change(key) { $0.wasRefused = true }
     for entry in pending.remove(.everySubscriberGetsIt, about: key) {
       tally.leave(entry.rule, .serverPolicy, entry.hearing, at: Moment(entry.event.context))
+    }
+  }
+
+  /// Takes note, at the end of a connection, of what its client published and the server need not have taken: it did not
+  /// acknowledge it to the end.
+  mutating func leaveUnanswered(_ state: borrowing ConnectionState, _ tally: inout Tally) {
+    for (_, exchange) in state.exchanges.fromClient.entries {
+      guard let content = exchange.content else { continue }
+      let key = Self.key(content, at: state.identity.endpoint)
+      ledger.change(key) { $0.wasLeft = true }
+      for entry in pending.remove(.everySubscriberGetsIt, about: key) {
+        tally.leave(entry.rule, .notTaken, entry.hearing, at: Moment(entry.event.context))
+      }
     }
   }
 

@@ -18,6 +18,8 @@ struct ConnectionIdentity {
   var previous: Int32 = 0
   /// Whether it is carried by TLS, in which a client may say who it is.
   private(set) var isOverTLS = false
+  /// Whether a part of the user name is hidden.
+  private var hidesUser = false
 
   init() {}
 
@@ -32,6 +34,7 @@ struct ConnectionIdentity {
   mutating func take(_ connect: borrowing MQTTConnectView, on connection: Int) {
     user = ContentHash.of(connect.username, in: endpoint)
     if connect.username.holdsHidden {
+      hidesUser = true
       user ^= UInt64(truncatingIfNeeded: connection) &* 0x9E37_79B9_7F4A_7C15
     }
     guard connect.clientID.byteCount > 0, !connect.clientID.holdsHidden else { return }
@@ -53,6 +56,22 @@ struct ConnectionIdentity {
     guard let serverName else { return }
     endpoint = ContentHash.of(Array(serverName.utf8).span.bytes, in: endpoint)
   }
+
+  /// Whether a level of a topic is the name of the client or of its user, or may be: of a client whose name the server
+  /// gives, or that is hidden, that is not known.
+  func isNamed(in topic: RawSpan) -> Bool {
+    guard name != 0, !hidesUser, !topic.holdsHidden else { return true }
+    let levels = [UInt8](copying: topic).split(separator: UInt8(ascii: "/"))
+    return levels.contains { level in
+      // What is shorter is a level of many topics.
+      guard level.count >= Self.leastName else { return false }
+      let bytes = Array(level)
+      return Self.name(of: bytes.span.bytes) == name
+        || ContentHash.of(bytes.span.bytes, in: endpoint) == user
+    }
+  }
+
+  private static let leastName = 3
 
   /// What tells a client identifier.
   static func name(of clientID: RawSpan) -> UInt64 { ContentHash.of(clientID, in: 1) | 1 }

@@ -107,8 +107,9 @@ extension BrokerJudge {
       return
     }
     let mayHaveCome = mayHaveCome(publication, event.context, state)
+    noteLag(packet, publication, event.context, state)
     if !mayHaveCome {
-      judgeForwarding(packet, publication, delivery, event, &state, hearing, &tally)
+      judgeForwarding(packet, topic, publication, delivery, event, &state, hearing, &tally)
     }
     // An identifier would look like the first bytes of the payload, or of its properties.
     if packet.qos == 0 { tally.satisfy(.plainHasNoIdentifier, hearing) }
@@ -157,7 +158,7 @@ extension BrokerJudge {
     _ tally: inout Tally
   ) {
     judgeDollar(topic, delivery, event, &state, hearing, &tally)
-    judgeGrant(packet, delivery, event, &state, hearing, &tally)
+    judgeGrant(packet, topic, delivery, event, &state, hearing, &tally)
     judgeNumbers(packet, delivery, event, &state, hearing, &tally)
     judgeRetainHandling(packet, delivery, event, &state, hearing, &tally)
   }
@@ -232,6 +233,19 @@ extension BrokerJudge {
       to: state.identity.host)
   }
 
+  /// Takes note of a message that came late, where the server had no reason to keep it.
+  @inline(__always)
+  private mutating func noteLag(
+    _ packet: borrowing MQTTPacketView, _ publication: borrowing Publication,
+    _ context: EventContext, _ state: borrowing ConnectionState
+  ) {
+    guard context.time.nanoseconds(since: publication.last.time) > DeliveryLags.least,
+      !packet.dup, !packet.retain, let connack = state.opening.connack,
+      publication.first.time > connack.moment.time
+    else { return }
+    lags.note(on: context.connection, at: context.time)
+  }
+
   /// Looks at a message by what wills and retained messages its topic has.
   @inline(__always)
   private mutating func lookAt(
@@ -266,6 +280,7 @@ extension BrokerJudge {
   /// Takes the news that bytes of a server are missing, among which copies of messages may be.
   mutating func loseCopies(on connection: Int, _ tally: inout Tally) {
     retained.leave(connection)
+    wills.lose(connection)
     let lost =
       pending.removeCopies(on: connection) + pendingOfWills.removeCopies(on: connection)
     for entry in lost {

@@ -11,7 +11,8 @@ extension BrokerJudge {
 
   /// Compares the properties of a message with those that it was published with.
   mutating func judgeForwarding(
-    _ packet: borrowing MQTTPacketView, _ source: Publication, _ delivery: borrowing Delivery,
+    _ packet: borrowing MQTTPacketView, _ topic: RawSpan, _ source: Publication,
+    _ delivery: borrowing Delivery,
     _ event: borrowing EventView,
     _ state: inout ConnectionState, _ hearing: Hearing, _ tally: inout Tally
   ) {
@@ -20,11 +21,12 @@ extension BrokerJudge {
     if case .nothing = source.forwarded, case .nothing = received { return }
     let isOther =
       mayBeKept(packet, source, delivery, event) || isOfAnother(packet, source, delivery)
+      || packet.retain && !isLast(topic, delivery)
     // A session that is older than the capture may have had the same message waiting for it.
     guard source.isAgreed, !isOther, !state.hasOlderSession, let sent = source.forwarded.value,
       let got = received.value
     else {
-      if !source.forwarded.mayBeSome { return }
+      if !source.forwarded.isSome { return }
       for rule in Self.rules {
         tally.leave(
           rule,
@@ -49,6 +51,14 @@ extension BrokerJudge {
     judgeUsers(sent.users, got.users, source, delivery, event, hearing, &tally)
     judgeExpiry(
       sent.expiry, got.expiry, packet, source, delivery, event, state, hearing, &tally)
+  }
+
+  /// Whether a message is known to be the last one with RETAIN of its topic: somebody who is not in the capture may have
+  /// said the same behind it.
+  private func isLast(_ topic: RawSpan, _ delivery: borrowing Delivery) -> Bool {
+    if hasOwnMessages { return true }
+    guard let kept = retained[ContentHash.of(topic, in: delivery.server)] else { return false }
+    return kept.key == delivery.key && kept.watcher != 0 && retained.isWatched(kept)
   }
 
   /// Compares one property; 0 is none.
@@ -144,6 +154,9 @@ extension BrokerJudge {
     if let got, (least...highest(min(waited, waitedBefore))).contains(Int64(got)) {
       return tally.leave(rule, .delayedOnItsWay, hearing)
     }
+    // Somebody who is not in the capture may have said the same without, be it while the receiver was away.
+    guard got != nil || hasOwnMessages || isPrompt(source, event) && waited < most * Self.second
+    else { return tally.leave(rule, .publishersUnseen, hearing) }
     violateExpiry(most - waited / Self.second, got, source, delivery, event, hearing, &tally)
   }
 
@@ -160,9 +173,4 @@ extension BrokerJudge {
         expected: "about \(max(0, expected)) s",
         actual: got.map { "\($0) s" } ?? "no Message Expiry Interval", evidence: source.evidence))
   }
-}
-
-extension Forwarded {
-  /// Whether it has any that can be read.
-  fileprivate var mayBeSome: Bool { if case .properties = self { true } else { false } }
 }

@@ -134,6 +134,10 @@ extension BrokerJudge {
       if isWatcher, delivery.key != kept.key {
         retained.change(topic) { $0.isDoubtful = true }
       }
+      if delivery.isNew, delivery.key != kept.key {
+        pending.settle(
+          .retainedIsMarked, on: event.context.connection, key: Self.otherKept, hearing)
+      }
       guard delivery.isNew, !packet.dup, delivery.isKnown, !delivery.matching.somePublished,
         state.opening.connect?.isBridge == false, !name.extracting(first: 1).equals("$"),
         isSettled(kept.sent.time, before: delivery),
@@ -166,7 +170,8 @@ extension BrokerJudge {
     let connection = event.context.connection
     if delivery.key == kept.key {
       guard let source = source(of: delivery), source.retain, isEstablished(delivery, source),
-        !delivery.matching.isShared, retained.watch(connection, event.context.frame)
+        !delivery.matching.isShared, hasOwnMessages || delivery.matching.grantedQoS > 0,
+        retained.watch(connection, event.context.frame)
       else { return }
       retained.change(topic) {
         $0.watcher = connection
@@ -214,6 +219,7 @@ extension BrokerJudge {
     let alive = Timestamp(nanoseconds: will.due?.alive ?? .max)
     let canWatch =
       will.due != nil && isEstablished(delivery, at: alive) && !delivery.matching.isShared
+      && (hasOwnMessages || delivery.matching.grantedQoS > 0)
       && retained.watch(connection, event.context.frame)
     retained.keep(name, topic) { kept, isNew in
       guard kept.key != delivery.key else { return }

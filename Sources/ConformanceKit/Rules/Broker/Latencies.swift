@@ -1,3 +1,5 @@
+internal import RepriseCore
+
 /// The shortest times that messages of a connection took to the clients of a host.
 ///
 /// Where two clocks timed them, all took as long at least as the clocks differ, be they of two captures that were put
@@ -19,5 +21,30 @@ struct Latencies {
 
   private static func key(_ connection: Int, _ host: UInt64) -> UInt64 {
     host ^ UInt64(truncatingIfNeeded: connection) &* 0x9E37_79B9_7F4A_7C15
+  }
+}
+
+/// When messages came late, by the connections of their receivers: then others wait in front of those that come next, and
+/// a server may give up some.
+struct DeliveryLags {
+  private var latest: [Int: Timestamp] = [:]
+  private static let maximum = 4_096
+  /// How late that is, in nanoseconds.
+  static let least: Int64 = 100_000_000
+
+  /// Takes a message that came late.
+  mutating func note(on connection: Int, at time: Timestamp) {
+    guard latest.count < Self.maximum || latest[connection] != nil else { return }
+    latest[connection] = time
+  }
+
+  /// Whether messages came late behind a moment, or may have.
+  func wereLate(on connection: Int, since time: Timestamp) -> Bool {
+    guard let late = latest[connection] else { return latest.count == Self.maximum }
+    return late >= time
+  }
+
+  mutating func leave(_ connection: Int) {
+    if !latest.isEmpty { latest[connection] = nil }
   }
 }

@@ -9,6 +9,8 @@ struct Matching: ~Copyable {
   var requested = Int64.min
   /// When the one was last asked for that was longest not.
   var earliest = Int64.max
+  /// When the first of them was first asked for since it is there.
+  var firstRequested = Int64.max
   /// The highest QoS that one of them has, and that one ever had, be it removed meanwhile.
   var grantedQoS: UInt8 = 0
   var highestQoS: UInt8 = 0
@@ -36,6 +38,8 @@ struct Matching: ~Copyable {
   var wereRemoved = false
   var isShared = false
   var isPlain = false
+  /// Whether one that matches was refused.
+  var wereRefused = false
   /// The Subscription Identifiers that they have, or had when they were removed.
   var numbers: [UInt32] = []
   /// Whether all of them have one and had no other before, those that were removed included, and whether those that
@@ -70,7 +74,9 @@ struct Matching: ~Copyable {
       }
     }
     switch filter.standing {
-    case .refused: return
+    case .refused:
+      wereRefused = true
+      return
     case .removed:
       areKept = false
       // A copy that it was due may still be on its way, without a number.
@@ -89,6 +95,7 @@ struct Matching: ~Copyable {
     since = max(since, filter.changed)
     requested = max(requested, filter.requested)
     earliest = min(earliest, filter.requested)
+    firstRequested = min(firstRequested, filter.firstRequested)
     grantedQoS = max(grantedQoS, filter.grantedQoS)
     highestQoS = max(highestQoS, filter.highestQoS)
     if filter.lowestQoS < filter.grantedQoS { formerQoS = min(formerQoS, filter.lowestQoS) }

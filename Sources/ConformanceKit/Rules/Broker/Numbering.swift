@@ -105,17 +105,26 @@ extension BrokerJudge {
     guard hearing.version == .v5_0, !packet.retain, packet.propertySet.isWhole else { return }
     let numbers = packet.subscriptionIdentifiers
     // A copy for some of the filters may stand beside one for the others.
-    pending.takeBack(
-      .mergedCopyHasAllNumbers, on: event.context.connection, key: delivery.key, hearing)
+    let connection = event.context.connection
+    let hasOther =
+      pending.isSettled(.mergedCopyHasAllNumbers, on: connection, key: delivery.key)
+    pending.takeBack(.mergedCopyHasAllNumbers, on: connection, key: delivery.key, hearing)
     let isOfOne = delivery.matching.count == 1 && delivery.matching.areNumbered
     // One alone may be that of one of several copies, and a filter that is No Local matches none of the client's own.
+    if !isOfOne, !numbers.isEmpty, numbers.count < delivery.matching.count {
+      pending.settle(.mergedCopyHasAllNumbers, on: connection, key: delivery.key, hearing)
+    }
     guard numbers.count > 1 || isOfOne, source.isSingle, isEstablished(delivery, source),
       !delivery.matching.isShared, delivery.matching.areKept, !delivery.matching.isPartlyDeaf
     else { return }
     let missing = delivery.matching.numbers.filter { !numbers.contains($0) }
     guard !missing.isEmpty else { return tally.satisfy(.mergedCopyHasAllNumbers, hearing) }
     let doubt: UndecidedReason? =
-      state.isContinued ? .connectionsUnseen : state.deniesNumbers ? .otherAtFault : nil
+      if hasOther {
+        .ambiguousMessage
+      } else {
+        state.isContinued ? .connectionsUnseen : state.deniesNumbers ? .otherAtFault : nil
+      }
     if let doubt { return tally.leave(.mergedCopyHasAllNumbers, doubt, hearing) }
     add(
       .mergedCopyHasAllNumbers, delivery, event, hearing, isTakenBack: true, &tally,

@@ -29,6 +29,10 @@ extension BrokerJudge {
       return judgeSkipped(before, delivery, source, event, state, hearing, &tally)
     }
     guard !source.wasRepeated else { return tally.leave(.orderIsKept, .repeatedMessage, hearing) }
+    // A server may hand on a message of QoS 2 when it is released (section 4.3.3).
+    guard source.qos < 2 || !disordered.contains(source.connection) else {
+      return tally.leave(.orderIsKept, .otherAtFault, hearing)
+    }
     // A second copy is out of the line: a publisher that is not in the capture may have said the same.
     guard before.hasSeen(source.sequence) == false else {
       return tally.leave(.orderIsKept, .ambiguousMessage, hearing)
@@ -56,6 +60,9 @@ extension BrokerJudge {
   ) {
     guard source.qos == 2, packet.qos == 2, source.wasRepeated else { return }
     guard isSecond else { return tally.satisfy(.repeatIsDeliveredOnce, hearing) }
+    guard isPrompt(source, event) else {
+      return tally.leave(.repeatIsDeliveredOnce, .publishersUnseen, hearing)
+    }
     add(
       .repeatIsDeliveredOnce, delivery, event, hearing, &tally,
       FindingText(
@@ -97,7 +104,9 @@ extension BrokerJudge {
     }
     if isTooLarge(skipped, delivery, state) { tally.satisfy(.tooLargeIsDropped, hearing) }
     if isExpired(skipped, delivery, state) { tally.satisfy(.expiredIsDeleted, hearing) }
-    if let reason = doubt(ofSkipped: skipped, behind: source, delivery, state) {
+    if let reason = doubt(
+      ofSkipped: skipped, behind: source, delivery, on: event.context.connection, state)
+    {
       return tally.leave(rule, reason, hearing, at: skipped.first)
     }
     let text = FindingText(
@@ -117,23 +126,25 @@ extension BrokerJudge {
   /// Why a message need not have been delivered.
   private func doubt(
     ofSkipped skipped: Publication, behind source: Publication, _ delivery: borrowing Delivery,
-    _ state: borrowing ConnectionState
+    on connection: Int, _ state: borrowing ConnectionState
   ) -> UndecidedReason? {
-    guard skipped.count == 1, !skipped.wasRepeated else { return .ambiguousMessage }
+    guard skipped.isSingle, !skipped.wasRepeated else { return .ambiguousMessage }
     // A server may allow less than it is sent, by size or by RETAIN: by 3.1.1 it has no other answer to what it does not
     // allow than to acknowledge it (section 3.3.5).
     guard skipped.size <= source.size, skipped.retain == source.retain else {
       return .serverPolicy
     }
     guard !skipped.wasRefused else { return .serverPolicy }
+    // A server passes on what it has taken.
+    guard !skipped.wasLeft else { return .notTaken }
     guard skipped.forwarded.expiry == nil else { return .messageMayExpire }
     guard isEstablished(delivery, skipped) else { return .subscriptionMayBeNewer }
     guard !delivery.matching.isDeaf else { return .serverPolicy }
     if state.server.hasGap { return .serverGap }
     // A server may give up messages of a client that does not keep up.
-    guard state.exchanges.fromServer.wasIdle(before: skipped.first.time) else {
-      return .queueMayBeFull
-    }
+    guard state.exchanges.fromServer.wasIdle(before: skipped.first.time),
+      !lags.wereLate(on: connection, since: skipped.first.time)
+    else { return .queueMayBeFull }
     // It may have been too large for the client.
     if state.terms?.value.client.hasPacketSize == true { return .serverPolicy }
     return nil

@@ -13,6 +13,12 @@ struct PendingFindings {
     case presence(ClosedRange<Timestamp>)
   }
 
+  /// Behind what end of its connection a rule of the server may say the same as the will of a client.
+  enum LoneWill {
+    case disconnect
+    case anyEnd
+  }
+
   struct Entry {
     var rule: RuleIndex
     var event: Event
@@ -34,6 +40,8 @@ struct PendingFindings {
     /// Whether what shows that it did not come was published later: what the server had before may come before it, as
     /// retained messages do, of which there may be many.
     var needsLater = false
+    /// Behind what nobody but the will must say that a client is gone; nil where that does not matter.
+    var needsLoneWill: LoneWill?
     /// Whether another message was delivered behind it, before which such a copy would have come.
     var isPassed = false
 
@@ -74,7 +82,8 @@ struct PendingFindings {
   mutating func add(
     _ rule: MQTTRule, _ event: borrowing EventView, _ hearing: Hearing, key: UInt64,
     server: UInt64, isTakenBack: Bool = false, copyQoS: UInt8 = 0, needsAnother: Bool = false,
-    needsLater: Bool = false, on other: Int? = nil, _ tally: inout Tally, _ text: FindingText
+    needsLater: Bool = false, needsLoneWill: LoneWill? = nil, on other: Int? = nil,
+    _ tally: inout Tally, _ text: FindingText
   ) {
     guard entries.count < Self.maximum else { return tally.leave(rule, .tooMany, hearing) }
     let connection = other ?? event.context.connection
@@ -83,6 +92,7 @@ struct PendingFindings {
     entry.copyQoS = copyQoS
     entry.needsAnother = needsAnother
     entry.needsLater = needsLater
+    entry.needsLoneWill = needsLoneWill
     entries.append(entry)
     if isTakenBack { waiting.insert(connection) }
     if isTakenBack, copyQoS > 0 { withCopies.insert(connection) }

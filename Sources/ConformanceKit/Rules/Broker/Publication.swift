@@ -37,6 +37,8 @@ struct Publication {
   var taken: Timestamp?
   /// Whether the server refused it by a code of 5.0.
   var wasRefused = false
+  /// Whether it was not acknowledged when its connection ended, so that the server need not have taken it.
+  var wasLeft = false
   /// Whether it was published before as well, long ago, and whether ever with another QoS, RETAIN or properties.
   var wasThere = false
   var isMixed = false
@@ -154,6 +156,9 @@ enum Forwarded {
     case .unreadable: nil
     }
   }
+
+  /// Whether there are any that can be read.
+  var isSome: Bool { if case .properties = self { true } else { false } }
 
   /// The Message Expiry Interval.
   var expiry: UInt32? {

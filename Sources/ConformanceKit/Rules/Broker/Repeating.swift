@@ -316,9 +316,13 @@ extension BrokerJudge {
     if case .violation = state.absence(since: resumption.moment.time, by: sender, at: close) {
       return true
     }
-    guard close.time.nanoseconds(since: resumption.moment.time) > Self.soon else { return false }
+    let went = close.time.nanoseconds(since: resumption.moment.time)
+    guard went > Self.soon else { return false }
     switch sender {
-    case .server: return resumption.firstOfServer != nil
+    // No text says how soon; a server that is driven is asked for nothing else meanwhile.
+    case .server:
+      guard hasOwnMessages || went > ConnectionState.patience else { return false }
+      return resumption.firstOfServer != nil
     case .client:
       guard resumption.firstOfClient != nil else { return false }
       return state.ending.client.disconnect != nil

@@ -259,6 +259,8 @@ extension BrokerJudge {
     absences[connection] = nil
     ends[connection] = nil
     denied[connection] = nil
+    lags.leave(connection)
+    leaveUnanswered(state, &tally)
     noteBreak(close, state)
     endWill(close, event, state, hearing, &tally)
     retained.leave(connection)

@@ -93,6 +93,7 @@ extension BrokerJudge {
     // A subscription that wants none gets none, and so no other one in front of it.
     guard !delivery.matching.neverSends,
       !pending.isSettled(.newSubscriptionGetsRetained, on: connection, key: delivery.key),
+      !pending.isSettled(.retainedIsMarked, on: connection, key: Self.otherKept),
       wasThere(source, before: Timestamp(nanoseconds: delivery.matching.requested))
     else { return }
     // Later somebody who is not in the capture may have said the same.
@@ -112,6 +113,9 @@ extension BrokerJudge {
         expected: "RETAIN 1", actual: "RETAIN 0",
         evidence: source.evidence + delivery.matching.evidence))
   }
+
+  /// The key by which is known that a client got another retained message of a topic than the last one that is known.
+  static let otherKept: UInt64 = 0
 
   /// Whether the server had a message before a moment, and handed it on to those that were subscribed by then.
   ///
@@ -176,6 +180,8 @@ extension BrokerJudge {
     let isSecond = state.noteRetained(delivery.key)
     guard let isSecond else { return tally.leave(rule, .tooMany, hearing) }
     guard isSecond, delivery.matching.wereThere else { return tally.satisfy(rule, hearing) }
+    // Each of several filters may have its copy, all of them for the SUBSCRIBE before.
+    guard delivery.matching.count == 1 else { return tally.leave(rule, .ambiguousMessage, hearing) }
     guard !delivery.matching.mayHaveGone else {
       return tally.leave(rule, .subscriptionMayBeNewer, hearing)
     }

@@ -36,7 +36,7 @@ extension BrokerJudge {
 
   /// Judges the QoS of a message by what the client was granted.
   func judgeGrant(
-    _ packet: borrowing MQTTPacketView, _ delivery: borrowing Delivery,
+    _ packet: borrowing MQTTPacketView, _ topic: RawSpan, _ delivery: borrowing Delivery,
     _ event: borrowing EventView,
     _ state: inout ConnectionState, _ hearing: Hearing, _ tally: inout Tally
   ) {
@@ -55,6 +55,10 @@ extension BrokerJudge {
     // On a connection that is not in the capture it may have asked for a filter of which nothing is known.
     guard !state.isContinued else {
       for rule in rules { tally.leave(rule, .connectionsUnseen, hearing) }
+      return
+    }
+    guard hasOwnMessages || !state.identity.isNamed(in: topic) else {
+      for rule in rules { tally.leave(rule, .serverMaySubscribe, hearing) }
       return
     }
     for rule in rules {
@@ -119,7 +123,9 @@ extension BrokerJudge {
       return tally.leave(rule, reason, hearing)
     }
     add(
-      rule, delivery, event, hearing, isTakenBack: delivery.matching.count > 1, copyQoS: expected,
+      rule, delivery, event, hearing,
+      // That copy may wait for its turn where one at QoS 0 of somebody who is not in the capture does not.
+      isTakenBack: delivery.matching.count > 1 || !hasOwnMessages, copyQoS: expected,
       needsAnother: source.isWill, &tally,
       FindingText(
         "the server delivered the message of frame \(source.first.frame) at a lower QoS than it was "
@@ -178,6 +184,9 @@ extension BrokerJudge {
       return tally.leave(rule, .subscriptionMayBeNewer, hearing)
     }
     guard !mayBeForRemoved(source, delivery) else { return tally.leave(rule, .onItsWay, hearing) }
+    // A state is said by one after the other.
+    guard hasOwnMessages || packet.payload.byteCount >= Self.leastOwn || source.forwarded.isSome
+    else { return tally.leave(rule, .publishersUnseen, hearing) }
     add(
       rule, delivery, event, hearing, needsAnother: true, &tally,
       FindingText(
@@ -214,8 +223,11 @@ extension BrokerJudge {
         tally.leave(rule, doubt, hearing)
         continue
       }
+      // What was published before the UNSUBACK may come soon behind it, be it of somebody who is not in the capture.
+      let isSoon =
+        event.context.time.nanoseconds(since: Timestamp(nanoseconds: removed.since)) <= Self.settled
       add(
-        rule, delivery, event, hearing, &tally,
+        rule, delivery, event, hearing, needsAnother: isSoon, &tally,
         FindingText(
           "the server sent a message that was published in frame \(source.first.frame), after the "
             + "client had been unsubscribed in frame \(removed.frame)",
@@ -255,6 +267,9 @@ extension BrokerJudge {
       tally.leave(entry.rule, .queueMayBeFull, entry.hearing, at: Moment(entry.event.context))
     }
   }
+
+  /// The bytes of a payload that others hardly say as well.
+  private static let leastOwn = 16
 
   // MARK: What the rules have in common
 
@@ -302,9 +317,12 @@ extension BrokerJudge {
   func isOfAnother(
     _ packet: borrowing MQTTPacketView, _ source: Publication, _ delivery: borrowing Delivery
   ) -> Bool {
-    !packet.retain && delivery.matching.count > 0 && !delivery.matching.wereThere
-      && delivery.matching.removed == nil
-      && source.last.time.nanoseconds < delivery.matching.requested
+    guard !packet.retain, delivery.matching.count > 0, delivery.matching.removed == nil else {
+      return false
+    }
+    let last = source.last.time.nanoseconds
+    return last < delivery.matching.firstRequested
+      || !delivery.matching.wereThere && last < delivery.matching.requested
   }
 
   /// Whether a message may be the copy for a filter that was removed, which had options of its own.

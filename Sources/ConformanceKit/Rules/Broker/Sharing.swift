@@ -107,8 +107,9 @@ extension BrokerJudge {
     let what =
       rule == .refusedIsNotPassedOn
       ? "had refused it" : "had lost its session on the way to get it"
+    // Who sends a job once more when it was refused need not be in the capture.
     add(
-      rule, delivery, event, hearing, &tally,
+      rule, delivery, event, hearing, needsAnother: true, &tally,
       FindingText(
         "the server gave the message of frame \(source.first.frame) to another member of a group, though "
           + "the first one \(what) in frame \(end.frame)",

@@ -59,6 +59,8 @@ extension BrokerJudge {
       ContentHash.of(connect.willTopic, in: server), context.connection
     ) {
       $0.qos = min($0.qos, connect.willQoS)
+      $0.size = max(
+        $0.size, UInt32(clamping: connect.willTopic.byteCount + connect.willPayload.byteCount))
       $0.delay = max($0.delay, delay)
       if connect.willRetain { $0.isRetained = true }
       if mayExpire { $0.mayExpire = true }
@@ -165,7 +167,11 @@ extension BrokerJudge {
     let entries = pendingOfWills.removeAll()
     for entry in entries {
       let isKnown = wills.areKnown(at: entry.server) && isTraced(entry.server)
-      report(entry, isKnown ? doubt(of: entry, among: entries) : .publishersUnseen, &tally)
+      let isAlone =
+        hasOwnMessages
+        || entry.needsLoneWill.map { wills.areAlone(at: entry.server, behind: $0) } ?? true
+      let other = isAlone ? doubt(of: entry, among: entries) : .serverMaySayIt
+      report(entry, isKnown ? other : .publishersUnseen, &tally)
     }
     for hearing in wills.unheard.values.sorted(by: { $0.connection < $1.connection }) {
       tally.leave(.willIsPublished, .willNotSeen, hearing)

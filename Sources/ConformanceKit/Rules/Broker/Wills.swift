@@ -13,6 +13,8 @@ struct Wills {
     var dropped = 0
     /// The lowest QoS, the longest delay, and whether one is to be retained or may expire.
     var qos: UInt8 = 2
+    /// The bytes of topic and payload.
+    var size: UInt32 = 0
     var delay: UInt32 = 0
     var isRetained = false
     var mayExpire = false
@@ -89,7 +91,13 @@ struct Wills {
   /// Whether there are wills that are not known, at servers and altogether.
   private var unknown: Set<UInt64> = []
   private(set) var hasOthers = false
+  /// The servers at which a will that was dropped stayed away, those at which one came that was due, on a connection, and
+  /// those at which one came twice.
+  private var silent: Set<UInt64> = []
+  private var single: [UInt64: Int] = [:]
+  private var repeated: Set<UInt64> = []
   private static let maximum = 16_384
+  private static let mostServers = 4_096
 
   subscript(content: UInt64) -> Will? { wills[content] }
 
@@ -170,11 +178,41 @@ struct Wills {
     content ^ UInt64(truncatingIfNeeded: connection) &* 0xD6E8_FEB8_6659_FD93
   }
 
+  // MARK: Who else says what a will says
+
+  /// Takes note that nobody said what a will says when its client left by a DISCONNECT.
+  mutating func noteSilence(at server: UInt64) {
+    if silent.count < Self.mostServers { silent.insert(server) }
+  }
+
+  /// Takes note that a client got a will that was due.
+  mutating func noteHeard(on connection: Int, at server: UInt64) {
+    if single.count < Self.mostServers { single[server] = connection }
+  }
+
+  /// Takes note that a client got a will that was due once more.
+  mutating func noteRepeat(at server: UInt64) {
+    if repeated.count < Self.mostServers { repeated.insert(server) }
+  }
+
+  /// Takes the news that bytes of a server are missing on a connection, among which a second one may be.
+  mutating func lose(_ connection: Int) {
+    if !single.isEmpty { single = single.filter { $0.value != connection } }
+  }
+
+  /// Whether nothing at a server says of a client that it is gone but its will: a rule of the server may, when a connection
+  /// ends, or when it ends by a DISCONNECT alone.
+  func areAlone(at server: UInt64, behind end: PendingFindings.LoneWill) -> Bool {
+    if silent.contains(server) { return true }
+    guard case .anyEnd = end else { return false }
+    return single[server] != nil && !repeated.contains(server)
+  }
+
   // MARK: Wills that are not known
 
   /// Notes that a client of a server may have a will that is not known.
   mutating func doubt(_ server: UInt64) {
-    guard unknown.count < 4_096 else {
+    guard unknown.count < Self.mostServers else {
       hasOthers = true
       return
     }

@@ -43,6 +43,7 @@ extension BrokerJudge {
     _ state: borrowing ConnectionState, _ tally: inout Tally
   ) {
     if let back = will.back { return judgeBack(back, will, due, delivery, event, &tally) }
+    if isSecond == true { wills.noteRepeat(at: delivery.server) }
     let isEarly =
       will.delay > 0
       && event.context.time.nanoseconds
@@ -53,6 +54,9 @@ extension BrokerJudge {
       wills.noteEarly(content.value, event.context)
     } else if !will.isHeard {
       wills.change(content.value) { $0.isHeard = true }
+      if !state.server.hasGap {
+        wills.noteHeard(on: event.context.connection, at: delivery.server)
+      }
       countHeard(due.hearing, &tally)
       judgeUsers(packet, will, due, delivery, event, &tally)
     }
@@ -119,7 +123,8 @@ extension BrokerJudge {
         continue
       }
       pendingOfWills.add(
-        rule, event, drop.hearing, key: delivery.key, server: delivery.server, &tally,
+        rule, event, drop.hearing, key: delivery.key, server: delivery.server,
+        needsLoneWill: .disconnect, &tally,
         FindingText(
           "the server published the will of a client that had sent DISCONNECT in frame "
             + "\(drop.moment.frame)",
@@ -142,7 +147,8 @@ extension BrokerJudge {
       later.end.time.nanoseconds(since: later.accepted.time) >= Self.willPause
     else { return false }
     pendingOfWills.add(
-      .noFlagNoWill, event, drop.hearing, key: delivery.key, server: delivery.server, &tally,
+      .noFlagNoWill, event, drop.hearing, key: delivery.key, server: delivery.server,
+      needsLoneWill: .disconnect, &tally,
       FindingText(
         "the server published a will when a connection ended whose CONNECT had none",
         expected: "no will", actual: "the will of connection \(will.connection)",
@@ -178,7 +184,8 @@ extension BrokerJudge {
         .returnDropsWill, .subscriptionMayBeNewer, due.hearing, at: Moment(event.context))
     }
     pendingOfWills.add(
-      .returnDropsWill, event, due.hearing, key: delivery.key, server: delivery.server, &tally,
+      .returnDropsWill, event, due.hearing, key: delivery.key, server: delivery.server,
+      needsLoneWill: .anyEnd, &tally,
       FindingText(
         "the server published a will though its client had resumed the session in frame "
           + "\(back.moment.frame), before the Will Delay Interval was over",
@@ -208,7 +215,7 @@ extension BrokerJudge {
     // A client that goes, or another one, may say the same by itself.
     pendingOfWills.add(
       rule, event, due.hearing, key: delivery.key, server: delivery.server, needsAnother: true,
-      &tally,
+      needsLoneWill: .disconnect, &tally,
       FindingText(
         "the server published a will twice, though its client gave it once",
         expected: "one delivery at QoS \(packet.qos)", actual: "another one",

@@ -21,7 +21,8 @@ extension BrokerJudge {
     }
     let key = will.key(at: state.identity.endpoint, content)
     pendingOfWills.add(
-      .willIsPublished, event, hearing, key: key, server: state.identity.endpoint, &tally,
+      .willIsPublished, event, hearing, key: key, server: state.identity.endpoint,
+      needsLoneWill: .anyEnd, &tally,
       FindingText(
         "the server had published a will in frame \(early.moment.frame) before its delay was over, "
           + "and the session goes on",
@@ -48,6 +49,7 @@ extension BrokerJudge {
         isSurely(source.first.time, after: drop.moment.time.nanoseconds)
       {
         wills.change(content) { $0.dropIsShown = true }
+        if !state.server.hasGap { wills.noteSilence(at: delivery.server) }
         tally.satisfy(.disconnectDropsWill, drop.hearing)
         tally.satisfy(.willIsRemoved, drop.hearing)
       }
@@ -56,6 +58,7 @@ extension BrokerJudge {
         isSurely(source.first.time, after: later.end.time.nanoseconds)
       {
         wills.change(content) { $0.laterIsShown = later.connection }
+        if !state.server.hasGap { wills.noteSilence(at: delivery.server) }
         tally.satisfy(.noFlagNoWill, drop.hearing)
       }
       return
@@ -83,7 +86,8 @@ extension BrokerJudge {
   ) {
     // That the message came shows that both may: its client publish on the topic, and this one read it.
     guard will.client != 0, source.client == will.client, source.retain == will.isRetained,
-      source.qos >= will.qos, due.isOfClient, will.delay == 0, !will.mayExpire, will.qos > 0,
+      source.qos >= will.qos, source.size >= will.size, due.isOfClient, will.delay == 0,
+      !will.mayExpire, will.qos > 0,
       delivery.matching.grantedQoS > 0, !delivery.matching.isDeaf, !delivery.matching.isShared,
       source.first.time.nanoseconds(since: due.moment.time) > Self.willPatience
     else { return }

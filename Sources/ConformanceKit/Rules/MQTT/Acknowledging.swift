@@ -44,6 +44,12 @@ extension Exchanges {
     return true
   }
 
+  /// Whether a PUBREL comes behind that of a message which was received later.
+  func isLate(releaseOf id: UInt16?) -> Bool {
+    guard let exchange = id.flatMap({ self[$0] }), exchange.phase == .pubrel else { return false }
+    return exchange.receivedOrder < lastPubrel
+  }
+
   /// Reports the first answer to a message, and whether a client kept the order.
   private static func answer(
     _ exchange: Exchange, _ order: MQTTRule, after last: inout Int, _ isAlone: Bool,
@@ -211,6 +217,11 @@ extension ConnectionState {
     let messages = publisher == .client ? exchanges.fromClient : exchanges.fromServer
     if messages.used.contains(id) { return .answeredBefore }
     if messages.hasUnreadID { return .unreadableProperty }
+    // Who acknowledges when its application is done may do so when it has connected again.
+    let mayBeBack = identity.previous != 0 || identity.name == 0
+    if packet.type == .pubrel || publisher == .server, mayBeBack {
+      return .answersEarlierConnection
+    }
     // One whose answer may be missing need not be open.
     let isOpen = messages.entries.contains { $0.value.lost == nil }
     return isOpen ? nil : .answersEarlierConnection

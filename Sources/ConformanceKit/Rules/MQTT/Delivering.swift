@@ -33,7 +33,7 @@ extension ConnectionState {
   /// Judges the topic of a message to the client by the filters that it matches.
   @inline(__always)
   mutating func judgeTopic(
-    _ topic: RawSpan, _ matching: borrowing Matching, isOfServer: Bool,
+    _ topic: RawSpan, _ matching: borrowing Matching, isOfServer: Bool, isDriven: Bool,
     _ event: borrowing EventView, _ hearing: Hearing, _ tally: inout Tally
   ) {
     // Nothing is left of it when the capture cut it off.
@@ -43,13 +43,23 @@ extension ConnectionState {
     } else if matching.removed != nil {
       tally.leave(.topicMatchesFilter, .unsubscribed, hearing)
     } else {
-      judgeStray(topic, isOfServer: isOfServer, event, hearing, &tally)
+      let mayBeGiven = !isDriven && !matching.wereRefused && mayBeGiven(topic)
+      judgeStray(
+        topic, isOfServer: isOfServer, mayBeGiven: mayBeGiven, event, hearing, &tally)
     }
   }
 
+  /// Whether the server may have subscribed the client by itself: nothing says that only a SUBSCRIBE makes a Subscription
+  /// (section 4.1), and some do for topics that have the client's name in them, or for clients that never ask.
+  private func mayBeGiven(_ topic: RawSpan) -> Bool {
+    let subscriptions = subscribing.subscriptions
+    guard !topic.begins(with: "$"), !subscriptions.matchesLoosely(topic) else { return false }
+    return subscriptions.isEmpty || identity.isNamed(in: topic)
+  }
+
   private mutating func judgeStray(
-    _ topic: RawSpan, isOfServer: Bool, _ event: borrowing EventView, _ hearing: Hearing,
-    _ tally: inout Tally
+    _ topic: RawSpan, isOfServer: Bool, mayBeGiven: Bool, _ event: borrowing EventView,
+    _ hearing: Hearing, _ tally: inout Tally
   ) {
     let rule = MQTTRule.topicMatchesFilter
     if let reason = lossReason(of: .client) { return tally.leave(rule, reason, hearing) }
@@ -72,6 +82,7 @@ extension ConnectionState {
     guard !isOfServer || name.hasPrefix("$SYS/") else {
       return tally.leave(rule, .serverPolicy, hearing)
     }
+    guard !mayBeGiven else { return tally.leave(rule, .serverMaySubscribe, hearing) }
     // A level that was hidden is not there to be matched.
     guard !topic.holdsHidden else { return tally.leave(rule, .hidden, hearing) }
     let filters = evidenceOfFilters(hearing)

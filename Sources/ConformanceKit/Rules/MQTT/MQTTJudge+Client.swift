@@ -31,6 +31,9 @@ extension MQTTJudge {
       state.exchanges.fromServer.noteIdle(at: event.context.time)
     case .pubrel:
       broker.judgeRepeat(packet, nil, event, state, hearing, &tally)
+      if state.exchanges.fromClient.isLate(releaseOf: packet.packetID) {
+        broker.disordered.insert(event.context.connection)
+      }
       if !state.exchanges.fromClient.acknowledge(
         packet, isNewSession: true, event, hearing, &tally)
       {

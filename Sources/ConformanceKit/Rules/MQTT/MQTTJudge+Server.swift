@@ -100,7 +100,9 @@ extension MQTTJudge {
     state.subscribing.subscriptions.forEachMatch(of: topic) { delivery.matching.add($0) }
     var isOfServer = topic.begins(with: "$")
     if isOfServer, let content { isOfServer = !broker.isPublished(content, at: delivery.server) }
-    state.judgeTopic(topic, delivery.matching, isOfServer: isOfServer, event, hearing, &tally)
+    state.judgeTopic(
+      topic, delivery.matching, isOfServer: isOfServer, isDriven: broker.hasOwnMessages, event,
+      hearing, &tally)
     if delivery.matching.count == 0, delivery.matching.removed == nil, !packet.retain {
       broker.noteStray(topic, event.context, state, hearing, &tally)
     }

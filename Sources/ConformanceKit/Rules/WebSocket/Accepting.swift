@@ -12,6 +12,12 @@ extension WebSocketState {
       moment: Moment(event.context), accepts: response.accepts,
       subprotocol: response.subprotocol, extensions: response.extensions,
       size: response.extensions.reserved + (response.subprotocol?.reserved ?? 0))
+    guard request?.isHidden != true, !response.head.hidesHandshake else {
+      for condition in HandshakeCondition.acceptance {
+        tally.leave(condition.rule, .hidden, hearing)
+      }
+      return
+    }
     judgeRefusal(response, event, hearing, &tally)
     offend(response, event.context)
     guard response.accepts else { return judgeOtherStatus(response, event, hearing, &tally) }

@@ -17,9 +17,13 @@ extension WebSocketState {
       hasOtherVersion: request.faults.contains { $0.code == .unsupportedVersion },
       hasBadExtensions: request.faults.contains { $0.code == .malformedExtensions },
       mayHaveCredentials: request.mayHaveCredentials,
-      size: request.reserved)
+      isHidden: request.head.hidesHandshake, size: request.reserved)
     response = nil
     let handshake = WebSocketHandshake.request(request)
+    guard !request.head.hidesHandshake else {
+      for condition in HandshakeCondition.request { tally.leave(condition.rule, .hidden, hearing) }
+      return
+    }
     for condition in HandshakeCondition.request {
       if condition.rule == .requestIsGET, isMethodDoubtful {
         tally.leave(.requestIsGET, .startNotCaptured, hearing)
@@ -135,5 +139,18 @@ extension WebSocketRequest {
   fileprivate var mayHaveCredentials: Bool {
     target.contains("?")
       || ["Authorization", "Cookie"].contains { !head.fields(named: $0).isEmpty }
+  }
+}
+
+extension HTTPHead {
+  /// Whether a header line of a handshake is hidden that its clauses are about; hidden subprotocols are read as what they
+  /// stand for.
+  var hidesHandshake: Bool {
+    [
+      "Upgrade", "Connection", "Sec-WebSocket-Key", "Sec-WebSocket-Version",
+      "Sec-WebSocket-Accept", "Sec-WebSocket-Extensions",
+    ].contains { name in
+      fields(named: name).contains { Array($0.value.utf8).span.bytes.holdsHidden }
+    }
   }
 }

@@ -145,16 +145,8 @@ extension WebSocketState {
     guard !self[answerer].mayHaveClosed else {
       return tally.leave(rule, .gap(of: answerer), hearing)
     }
-    var absence = absence(since: first.time, by: answerer, at: close)
-    // A FIN after so long is no answer that was still on its way.
-    if close.how == .fin, close.first == answerer, close.time.isLate(since: first.time) {
-      absence =
-        clocksDiffer
-        ? .undecided(.clocksDiffer)
-        : close.showsLateness(of: answerer, since: first.time)
-          ? .violation : .undecided(.endCapturedLate)
-    }
-    switch absence {
+    // A FIN alone, however late, may be that of a proxy whose server is gone.
+    switch absence(since: first.time, by: answerer, at: close) {
     case .undecided(let reason): tally.leave(rule, reason, hearing, at: first)
     case .violation where isDelayed: tally.leave(rule, .messageOpen, hearing, at: first)
     case .violation:

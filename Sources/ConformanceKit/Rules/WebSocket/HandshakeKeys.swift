@@ -28,7 +28,9 @@ struct HandshakeKeys {
     _ request: WebSocketRequest, between ends: ConnectionEnds?, _ event: borrowing EventView,
     _ hearing: Hearing, _ tally: inout Tally
   ) {
-    guard let key = request.key, !key.isEmpty else { return }
+    guard let key = request.key, !key.isEmpty, !Array(key.utf8).span.bytes.holdsHidden else {
+      return
+    }
     guard key.utf8.count <= Self.longest else { return tally.leave(.keyIsFresh, .tooMany, hearing) }
     let own = Sight(
       connection: event.context.connection, moment: Moment(event.context), ends: ends,
@@ -67,8 +69,9 @@ struct HandshakeKeys {
   private static func doubt(that second: Sight, isNewTo first: Sight) -> UndecidedReason? {
     guard let ends = second.ends, let earlier = first.ends else { return .startNotCaptured }
     // A capture that was taken at two places shows a connection twice, and so do packets that came late again; between
-    // the places the server's address may be translated.
-    if ends.client == earlier.client, second.request == first.request { return .recordedTwice }
+    // the places either address may be translated.
+    let mayBeOne = ends.client == earlier.client || ends.clientHost != earlier.clientHost
+    if mayBeOne, second.request == first.request { return .recordedTwice }
     // A capture on a proxy's machine shows what comes in, and the same again going out before the answer comes back:
     // connections are told in the order in which they are recognised, so that the order of frames counts as well, which
     // a recording does not have, and that of times, which two clocks may take.

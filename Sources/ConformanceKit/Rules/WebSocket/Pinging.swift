@@ -16,6 +16,8 @@ struct OpenPings {
   private(set) var open: [Ping] = []
   /// A Pong that repeats none of them, until it is clear whether it was meant as an answer.
   var stray: Event?
+  /// What tells the data of the last Pong that nobody had asked for; 0 where there was none.
+  var unasked: UInt32 = 0
   private static let maximum = 64
   /// What the last Pings held, be they answered or not, and the place of the next one.
   private var met: [PingData] = []
@@ -101,14 +103,21 @@ extension WebSocketState {
     _ tally: inout Tally
   ) {
     let asker = event.context.sender.other
-    guard !self[asker].pings.open.isEmpty else { return }
-    if let ping = self[asker].pings.answer(with: Self.data(of: frame)) {
+    let data = Self.data(of: frame)
+    guard !self[asker].pings.open.isEmpty else {
+      self[asker].pings.unasked = data.short
+      return
+    }
+    if let ping = self[asker].pings.answer(with: data) {
       if ping.isBetween { tally.satisfy(.controlIsTakenBetween, hearing) }
       if ping.isBehind { tally.satisfy(.fragmentsAreTaken, hearing) }
       tally.satisfy(.pingHasPong, hearing)
       return tally.satisfy(.pongRepeatsPing, hearing)
     }
-    if self[asker].pings.stray == nil {
+    // Who tells by Pongs that it is there, unasked, goes on with it (section 5.5.3).
+    let isSign =
+      frame.header.payloadLength == 0 || data != nil && data.short == self[asker].pings.unasked
+    if self[asker].pings.stray == nil, !isSign {
       self[asker].pings.stray = Event(copying: event.start(of: 4 << 10))
     }
   }
@@ -169,4 +178,9 @@ extension WebSocketState {
       }
     }
   }
+}
+
+extension PingData? {
+  /// What tells it roughly; 0 where it is not known.
+  fileprivate var short: UInt32 { map { UInt32(truncatingIfNeeded: $0.hash) | 1 } ?? 0 }
 }

@@ -47,6 +47,8 @@ struct WebSocketState {
     var hasBadExtensions: Bool
     /// Whether something in it may say who the client is.
     var mayHaveCredentials: Bool
+    /// Whether something that is judged is hidden in it.
+    var isHidden: Bool
     /// About the bytes that this takes.
     var size: Int
   }
