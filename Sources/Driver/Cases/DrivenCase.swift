@@ -34,7 +34,7 @@ package struct DrivenCase: Sendable, Hashable {
   /// What is done, in this order.
   package let steps: [CaseStep]
 
-  private static let keys: Set<String> = [
+  private static let keys = [
     "name", "title", "clauses", "versions", "needs", "profile", "seconds", "rows", "steps",
   ]
 
@@ -46,24 +46,26 @@ package struct DrivenCase: Sendable, Hashable {
   /// - Throws: ``DriverError`` that names the file, the key and what it must be.
   package init(_ value: JSONValue, _ kind: CaseKind, in file: String) throws(DriverError) {
     let fields = try CaseFields(value, "\(file): the case")
-    try fields.checkKeys(Self.keys)
+    try fields.check(keys: Self.keys)
     self.kind = kind
-    name = try fields.text("name")
+    name = try fields.filledText("name")
     let part = fields.named("\(file): case \(name)")
-    title = try part.text("title")
+    title = try part.filledText("title")
     clauses = try part.texts("clauses")
     guard !clauses.isEmpty else {
-      throw part.wrong("clauses", "names none; name those it exercises")
+      throw part.error("clauses", "names none; name those it exercises")
     }
     versions = kind.speaksMQTT ? try part.versions() : []
     needs = try part.choices("needs", of: kind.abilities)
     profile = try part.choice("profile", of: Profile.allCases) ?? .quick
     seconds = try part.integer("seconds", in: 1...600) ?? Self.usualSeconds
     rows = try part.rows()
-    steps = try part.list("steps") { (value, place) throws(DriverError) in
-      try CaseStep(value, kind, place)
+    var steps: [CaseStep] = []
+    for (index, step) in try part.list("steps").enumerated() {
+      steps.append(try CaseStep(step, kind, "\(part.path), step \(index + 1)"))
     }
-    guard !steps.isEmpty else { throw part.wrong("steps", "has none") }
+    self.steps = steps
+    guard !steps.isEmpty else { throw part.error("steps", "has none") }
   }
 
   /// The standards that it is run by, as catalogues name them.

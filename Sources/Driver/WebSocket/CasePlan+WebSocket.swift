@@ -4,9 +4,8 @@ import Wire
 extension CasePlan {
   /// Says what a step of WebSocket sends.
   func webSocketPreview(
-    _ step: CaseStep, _ members: [JSONMember]
+    _ step: CaseStep, _ fields: CaseFields
   ) throws(DriverError) -> String {
-    let fields = WebSocketFields(step, members)
     _ = try fields.pieces()
     switch step.action {
     case .open, .connect, .accept: return try handshakePreview(fields)
@@ -38,7 +37,7 @@ extension CasePlan {
     }
   }
 
-  private func handshakePreview(_ fields: WebSocketFields) throws(DriverError) -> String {
+  private func handshakePreview(_ fields: CaseFields) throws(DriverError) -> String {
     let target = WebSocketTarget(path: "/", host: "HOST", headers: [:])
     let head =
       driven.subjects.contains(.server)
