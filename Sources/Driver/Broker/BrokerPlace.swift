@@ -60,12 +60,7 @@ package struct BrokerPlace {
     self.address = address
     self.tls = url.isSecure ? try TLSClientContext(host: url.host, tls) : nil
     shownPort = url.path == nil ? 1_883 : 80
-    let isUsual = url.port == (url.isSecure ? 443 : 80)
-    let host = url.host.contains(":") ? "[\(url.host)]" : url.host
-    webSocket = url.path.map { path in
-      WebSocketTarget(
-        path: path, host: isUsual ? host : "\(host):\(url.port)", headers: headers)
-    }
+    webSocket = WebSocketTarget(url, headers: headers)
     self.credentials = credentials
   }
 }

@@ -3,14 +3,15 @@ import Wire
 
 extension CasePlan {
   /// Says what its steps send, without sending it: what is known only from answers stands as `{…}`.
+  /// - Parameter target: What is asked for by WebSocket; nil where nobody has said.
   /// - Returns: A line a step.
   /// - Throws: ``DriverError`` for a step that can't be done.
-  package func preview() throws(DriverError) -> String {
+  package func preview(of target: WebSocketTarget? = nil) throws(DriverError) -> String {
     var text = "\(name): \(driven.title)" + (values.isEmpty ? "" : " (\(shownValues))") + "\n"
     var messages = 0
     for step in steps {
       messages += 1
-      let line = try preview(step, messages)
+      let line = try preview(step, messages, target ?? .unnamed)
       text +=
         "  " + (step.client.isEmpty ? "" : step.client + " ") + step.action.rawValue + line + "\n"
     }
@@ -27,9 +28,11 @@ extension CasePlan {
     }
   }
 
-  private func preview(_ step: CaseStep, _ number: Int) throws(DriverError) -> String {
+  private func preview(
+    _ step: CaseStep, _ number: Int, _ target: WebSocketTarget
+  ) throws(DriverError) -> String {
     var fields = step.filled { name in value(of: name, orElse: previewValue) }
-    guard driven.kind.speaksMQTT else { return try webSocketPreview(step, fields) }
+    guard driven.kind.speaksMQTT else { return try webSocketPreview(step, fields, to: target) }
     if driven.kind == .client, step.action == .publish {
       fields = fields.with("topic", orElse: "{topic}")
     }
