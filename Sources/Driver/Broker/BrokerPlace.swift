@@ -23,11 +23,11 @@ package struct BrokerPlace {
   /// What a client shows to be let in.
   package struct Credentials: Sendable, Hashable {
     /// The user name.
-    package var username: String?
+    var username: String?
     /// The password.
-    package var password: [UInt8]?
+    var password: [UInt8]?
     /// What it shows by enhanced authentication in MQTT 5.0; nil where it has no method.
-    package var authentication: Authentication?
+    var authentication: Authentication?
 
     /// Creates credentials.
     package init(

@@ -74,7 +74,7 @@ package struct CaseStep: Sendable, Hashable {
   }
 
   /// What is done.
-  package let action: Action
+  let action: Action
   /// The client that does it; nothing where time passes.
   package let client: String
   /// The only version in which it is done; nil is each.

@@ -18,7 +18,7 @@ package struct DrivenCase: Sendable, Hashable {
   /// The name, which is that of its file.
   package let name: String
   /// What is provoked, in one sentence.
-  package let title: String
+  let title: String
   /// The clauses that it is meant to exercise: in whichever version has them, or with a standard in front in that alone.
   package let clauses: [String]
   /// The versions of MQTT that it is run in; none where it speaks another protocol.
@@ -26,7 +26,7 @@ package struct DrivenCase: Sendable, Hashable {
   /// What the subject must be able to do.
   package let needs: [CaseAbility]
   /// In which profile it is run; what is in the quick one is in the full one as well.
-  package let profile: Profile
+  let profile: Profile
   /// The most seconds that it may take, 1 to 600.
   package let seconds: Int
   /// The values that it is run with, one run a row; at least one row, which may be empty.

@@ -3,11 +3,11 @@ package import LiveClient
 /// What a request for WebSocket asks for.
 package struct WebSocketTarget: Sendable, Hashable {
   /// The path, with its query.
-  package var path: String
+  var path: String
   /// The host, with its port where that is not the usual one.
-  package var host: String
+  var host: String
   /// Other fields of the request, by their names.
-  package var headers: [String: String]
+  var headers: [String: String]
 
   /// What stands for a target that nobody has named.
   static let unnamed = WebSocketTarget(path: "/", host: "HOST", headers: [:])
