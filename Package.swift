@@ -77,7 +77,8 @@ let package = Package(
       name: "RepriseTesting", dependencies: ["Capture", "RepriseCore"], swiftSettings: settings),
     // Sessions that the tests of several targets replay.
     .target(
-      name: "AppSessions", dependencies: ["CloudSimulator", "RepriseCore", "DeviceSDK"],
+      name: "AppSessions",
+      dependencies: ["CloudSimulator", "RepriseCore", "DeviceSDK", "TestSupport"],
       path: "Tests/AppSessions", swiftSettings: settings),
     // What tests of several targets share, and a client that tests kill.
     .target(

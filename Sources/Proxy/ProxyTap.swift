@@ -28,11 +28,11 @@ package protocol ProxyTap: AnyObject {
 /// A client that has connected to a proxy.
 package struct ProxyClient: Sendable, Hashable {
   /// The number of its connection, from 1.
-  package let connection: Int
+  let connection: Int
   /// Its address.
-  package let address: Endpoint
+  let address: Endpoint
   /// The proxy's address that it has connected to.
-  package let listener: Endpoint
+  let listener: Endpoint
 }
 
 /// What became of the way to the server, or of the client's TLS.

@@ -6,15 +6,15 @@ package struct ProxyUpstream: Sendable {
   /// How it was written.
   package let name: String
   /// The host, a name or an address.
-  package let host: String
+  let host: String
   /// The port.
-  package let port: UInt16
+  let port: UInt16
   /// Whether TLS is spoken with it.
   package let isSecure: Bool
   /// Which servers are trusted, and what is shown, where TLS is spoken.
   private let tls: TLSOptions
   /// The port that decoders know what is said by, where the server's own tells them nothing or that it is encrypted.
-  package let shownPort: UInt16?
+  let shownPort: UInt16?
   /// The addresses, in the order in which they are tried.
   let addresses: [TCPAddress]
 

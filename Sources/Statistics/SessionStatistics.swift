@@ -20,9 +20,9 @@ package struct SessionStatistics {
   static let mostProblems = 256
 
   /// The files that were begun.
-  package private(set) var files: [String] = []
+  private(set) var files: [String] = []
   /// The messages of each kind and end.
-  package private(set) var kinds = [BothPeers<Traffic>](
+  private(set) var kinds = [BothPeers<Traffic>](
     repeating: BothPeers(Traffic()), count: MessageKind.count)
   /// The messages of each end in all.
   package private(set) var traffic = BothPeers(Traffic())
@@ -50,7 +50,7 @@ package struct SessionStatistics {
   /// What went wrong.
   package private(set) var problems: [Problem: ProblemTally] = [:]
   /// How often something went wrong that there was no more room to tell apart.
-  package private(set) var otherProblems = 0
+  private(set) var otherProblems = 0
   /// How many PUBLISH packets name their topic by an alias that is not known.
   package private(set) var unknownTopics = 0
   /// How many questions were given up for lack of memory; they are among the undecided ones.
@@ -340,9 +340,9 @@ package struct StatisticsLimits: Sendable, Hashable {
   /// The most questions without an answer.
   package var questions: Int
   /// The most topics that aliases stand for.
-  package var aliases: Int
+  var aliases: Int
   /// The most connections that are listed.
-  package var listed: Int
+  var listed: Int
 
   /// Divides memory among what is kept.
   /// - Parameters:

@@ -2,6 +2,7 @@ public import CloudSimulator
 public import DeviceSDK
 public import RepriseCore
 import Synchronization
+import TestSupport
 
 /// Sessions of apps with the simulated cloud, made and recorded in process and in virtual time.
 public enum AppSession {
@@ -118,11 +119,9 @@ public enum AppSession {
     let redaction = RedactionRules(hidesSecrets: false)
     let recorder = try RecordingClient(
       broker.client(named: "app"), to: MemorySink(), redaction: redaction)
-    try await withThrowingTaskGroup(of: Void.self) { group in
-      group.addTask {
-        do { try await cloud.run(on: cloudClient) } catch is CancellationError {}
-      }
-      defer { group.cancelAll() }
+    try await beside {
+      try await cloud.run(on: cloudClient)
+    } _: {
       try await body(recorder, broker, cloud)
     }
     try recorder.finish()

@@ -1,6 +1,5 @@
 import Foundation
 import RepriseCore
-import TestSupport
 import Testing
 
 /// `reprise convert` and `reprise redact` where they write captures.

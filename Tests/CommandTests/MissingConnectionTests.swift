@@ -1,5 +1,4 @@
 import Foundation
-import TestSupport
 import Testing
 
 /// What a file says of frames that it lacks reaches the judge, whichever command asks.

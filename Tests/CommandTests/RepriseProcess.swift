@@ -1,5 +1,4 @@
 import Foundation
-import Testing
 
 /// The built command, run as users run it.
 enum RepriseProcess {

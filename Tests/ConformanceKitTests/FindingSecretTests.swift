@@ -1,7 +1,6 @@
 import ConformanceKit
 import RepriseCore
 import Testing
-import Wire
 
 @Suite("What findings do not tell")
 struct FindingSecretTests {

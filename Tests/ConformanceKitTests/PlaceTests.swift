@@ -1,7 +1,6 @@
 import Capture
 import Foundation
 import RepriseCore
-import TestSupport
 import Testing
 
 @testable import ConformanceKit

@@ -1,7 +1,6 @@
 import Capture
 import ConformanceKit
 import Foundation
-import RepriseCore
 import TestSupport
 import Testing
 

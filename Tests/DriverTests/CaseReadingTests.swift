@@ -1,5 +1,4 @@
 import Driver
-import RepriseCore
 import Testing
 import Wire
 

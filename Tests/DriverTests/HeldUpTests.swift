@@ -16,7 +16,7 @@ struct HeldUpTests {
     func goOn(_ now: Timestamp) {}
     func value(of name: Substring) -> JSONValue? { nil }
     func perform(
-      _ step: CaseStep, _ fields: [JSONMember], _ now: Timestamp
+      _ step: CaseStep, _ fields: CaseFields, _ now: Timestamp
     ) throws(DriverError) -> CaseProgress { .done }
     func leave(_ now: Timestamp) -> CaseWait { .time(until: now) }
     func breakOff(_ now: Timestamp) {}

@@ -1,7 +1,6 @@
 import Capture
 import Glibc
 import RepriseCore
-import Wire
 
 /// Files of any bytes.
 enum FileFuzz {

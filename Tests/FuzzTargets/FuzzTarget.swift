@@ -1,8 +1,4 @@
-import Capture
-import CloudSimulator
 import Glibc
-import RepriseCore
-import Wire
 
 /// What takes bytes from outside: each decoder, reader and script of the package, by itself.
 ///

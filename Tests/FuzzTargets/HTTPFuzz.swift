@@ -1,7 +1,6 @@
 import Capture
 import RepriseCore
 import TestSupport
-import Wire
 
 /// Both directions of a connection that speaks HTTP, of any bytes and in pieces of any size.
 ///

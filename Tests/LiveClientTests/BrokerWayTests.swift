@@ -1,6 +1,5 @@
 import LiveClient
 import RepriseCore
-import TestSupport
 import Testing
 
 /// What holds for MQTT over TCP and over WebSocket alike, with a real broker.

@@ -1,6 +1,5 @@
 import LiveClient
 import LiveHTTP
-import RepriseCore
 import RepriseTesting
 import Testing
 

@@ -1,6 +1,5 @@
 import Foundation
 import Glibc
-import LiveClient
 import LiveHTTP
 import RepriseCore
 import Testing

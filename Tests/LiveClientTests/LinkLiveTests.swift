@@ -2,6 +2,7 @@ import CloudSimulator
 import DeviceSDK
 import LiveClient
 import RepriseCore
+import TestSupport
 import Testing
 
 /// Links and their server, each with connections of its own to a real broker.
@@ -12,13 +13,10 @@ import Testing
     let broker = try await Broker()
     let server = LinkServer()
     let client = try MosquittoClient(url: broker.url)
-    try await withThrowingTaskGroup(of: Void.self) { group in
-      group.addTask {
-        do { try await server.run(on: client) } catch is CancellationError {}
-      }
+    try await beside {
+      try await server.run(on: client)
+    } _: {
       try await body(broker, server)
-      group.cancelAll()
-      try await group.waitForAll()
     }
   }
 

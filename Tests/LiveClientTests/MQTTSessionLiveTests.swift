@@ -1,7 +1,6 @@
 import DeviceSDK
 import LiveClient
 import RepriseCore
-import Synchronization
 import TestSupport
 import Testing
 

@@ -1,4 +1,3 @@
-import LiveClient
 import LiveHTTP
 import RepriseCore
 import TestSupport

@@ -1,6 +1,5 @@
 import DeviceSDK
 import LiveClient
-import RepriseCore
 import Testing
 
 /// Two channels with one identity on one broker, which drops whoever is there when the other comes.

@@ -1,5 +1,3 @@
-import CloudSimulator
-import DeviceSDK
 import RepriseCore
 import Testing
 

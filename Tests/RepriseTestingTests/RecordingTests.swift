@@ -2,7 +2,6 @@ import CloudSimulator
 import Foundation
 import RepriseCore
 import Synchronization
-import TestSupport
 import Testing
 
 @testable import RepriseTesting

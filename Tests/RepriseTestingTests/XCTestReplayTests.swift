@@ -1,7 +1,5 @@
 import CloudSimulator
 import Foundation
-import RepriseCore
-import Synchronization
 import Testing
 import XCTest
 

@@ -1,7 +1,6 @@
 import Statistics
 import TestSupport
 import Testing
-import Wire
 
 /// The most frequent names against a count of all of them.
 @Suite struct TopTableTests {

@@ -7,7 +7,7 @@ extension LinkServiceRules {
       value, path: path,
       keys: ["tokens", "lostChannels", "refusedChannels", "lostTopics", "refusedTopics"])
     self.init()
-    for member in try Self.members(fields, "tokens") {
+    for member in try fields.members("tokens") {
       let token = try ScriptFields(
         member.value, path: "\(path).tokens.\(member.key)", keys: ["code", "reason", "lifetime"])
       tokens[member.key] = Token(
@@ -15,30 +15,17 @@ extension LinkServiceRules {
         reason: try token.integer("reason", in: 0...(.max)),
         lifetime: try token.seconds("lifetime") ?? .seconds(86_400))
     }
-    lostChannels = try Self.names(fields, "lostChannels")
+    lostChannels = Set(try fields.texts("lostChannels").map(\.text))
     refusedChannels = try Self.codes(fields, "refusedChannels", path)
-    lostTopics = try Self.names(fields, "lostTopics")
+    lostTopics = Set(try fields.texts("lostTopics").map(\.text))
     refusedTopics = try Self.codes(fields, "refusedTopics", path)
-  }
-
-  private static func names(
-    _ fields: ScriptFields, _ key: String
-  ) throws(SimulatorError) -> Set<String> {
-    var names: Set<String> = []
-    for element in try fields.elements(key) {
-      guard let name = element.value.text else {
-        throw ScriptFields.error(element.path, "must be a string")
-      }
-      names.insert(name)
-    }
-    return names
   }
 
   private static func codes(
     _ fields: ScriptFields, _ key: String, _ path: String
   ) throws(SimulatorError) -> [String: Int] {
     var codes: [String: Int] = [:]
-    for member in try members(fields, key) {
+    for member in try fields.members(key) {
       guard let code = member.value.integer, code > 0 else {
         throw ScriptFields.error(
           "\(path).\(key).\(member.key)", "must be a whole number, 1 or more")
@@ -46,13 +33,5 @@ extension LinkServiceRules {
       codes[member.key] = code
     }
     return codes
-  }
-
-  private static func members(
-    _ fields: ScriptFields, _ key: String
-  ) throws(SimulatorError) -> [JSONMember] {
-    guard let value = fields.value(key) else { return [] }
-    guard case .object(let members) = value else { throw fields.error(key, "must be an object") }
-    return members
   }
 }

@@ -17,7 +17,7 @@ extension RequestScript {
     self.init(
       login: try fields.text("login"),
       answersHeartbeats: try fields.flag("answersHeartbeats") ?? false)
-    if let value = fields.value("envelope") {
+    if let value = fields["envelope"] {
       envelope = try RequestEnvelope(value, path: fields.name("envelope"))
     }
     for element in try fields.elements("answers") {
@@ -34,7 +34,7 @@ extension RequestScript.Answer {
   private static func error(
     _ fields: ScriptFields, _ envelope: RequestEnvelope
   ) throws(SimulatorError) -> JSONValue? {
-    guard let error = fields.value("error") else { return nil }
+    guard let error = fields["error"] else { return nil }
     guard error[envelope.errorCode]?.integer != nil else {
       let isOwn = envelope.errorCode != RequestEnvelope().errorCode
       throw fields.error(
@@ -52,7 +52,7 @@ extension RequestScript.Answer {
       value, path: path, keys: ["service", "request", "faults", "after", "error", "content"])
     self.init(
       service: try fields.text("service") ?? "*", delay: try fields.seconds("after") ?? .zero,
-      error: try Self.error(fields, envelope), content: fields.value("content"))
+      error: try Self.error(fields, envelope), content: fields["content"])
     requests = try Self.requests(fields)
     for element in try fields.elements("faults") {
       let names = RequestFault.allCases.map(\.rawValue)
@@ -68,7 +68,7 @@ extension RequestScript.Answer {
 
   /// One number, or several in an array.
   private static func requests(_ fields: ScriptFields) throws(SimulatorError) -> [Int] {
-    guard case .array(let values) = fields.value("request") else {
+    guard case .array(let values) = fields["request"] else {
       return try fields.integer("request", in: 1...(.max)).map { [$0] } ?? []
     }
     let numbers = values.compactMap(\.integer).filter { $0 >= 1 }
@@ -91,8 +91,8 @@ extension RequestScript.ScheduledPush {
   }
 
   private static func push(_ fields: ScriptFields) throws(SimulatorError) -> RequestScript.Push {
-    let given = ["json", "text", "bytes"].filter { fields.value($0) != nil }
-    guard given.count == 1, let key = given.first, let value = fields.value(key) else {
+    let given = ["json", "text", "bytes"].filter { fields[$0] != nil }
+    guard given.count == 1, let key = given.first, let value = fields[key] else {
       throw ScriptFields.error(fields.path, "must have one of the keys json, text, bytes")
     }
     if key == "json" { return .text(String(decoding: value.utf8, as: UTF8.self)) }

@@ -23,26 +23,19 @@ extension CloudScript {
     for element in try fields.elements("pushes") {
       pushes.append(try ScheduledPush(element.value, path: element.path))
     }
-    for element in try fields.elements("refusedSubscriptions") {
-      guard let filter = element.value.text else {
-        throw ScriptFields.error(element.path, "must be a string")
-      }
-      try ScriptFields.check(filter: filter, element.path)
+    for (filter, path) in try fields.texts("refusedSubscriptions") {
+      try ScriptFields.check(filter: filter, path)
       refusedSubscriptions.append(filter)
     }
-    if let value = fields.value("gateway") { gateway = try GatewayScript(value, path: "gateway") }
-    if let value = fields.value("links") { links = try LinkServiceRules(value, path: "links") }
+    if let value = fields["gateway"] { gateway = try GatewayScript(value, path: "gateway") }
+    if let value = fields["links"] { links = try LinkServiceRules(value, path: "links") }
   }
 
   private static func tokens(_ fields: ScriptFields) throws(SimulatorError) -> [String:
     TokenRefusal]
   {
-    guard let value = fields.value("tokens") else { return [:] }
-    guard case .object(let members) = value else {
-      throw fields.error("tokens", "must be an object")
-    }
     var tokens: [String: TokenRefusal] = [:]
-    for member in members {
+    for member in try fields.members("tokens") {
       let path = "tokens.\(member.key)"
       let refusal = try ScriptFields(member.value, path: path, keys: ["code", "message"])
       guard let code = try refusal.code("code") else { throw refusal.error("code", "is missing") }
@@ -61,18 +54,15 @@ extension CloudScript.Reply {
     self.init(
       topic: try fields.filter("topic") ?? "/#", delay: try fields.seconds("after") ?? .zero,
       code: try fields.code("code"), message: try fields.text("message"),
-      data: fields.value("data"))
+      data: fields["data"])
     requests = try Self.requests(fields)
-    for element in try fields.elements("faults") {
+    for (name, path) in try fields.texts("faults") {
       let names = CloudFault.allCases.map(\.rawValue)
-      guard let name = element.value.text else {
-        throw ScriptFields.error(element.path, "must be a string")
-      }
       guard let fault = CloudFault(rawValue: name) else {
         let near = NearestName.find(name, in: names)
         let hint =
           near.map { "did you mean \"\($0)\"?" } ?? "known are \(names.joined(separator: ", "))"
-        throw ScriptFields.error(element.path, "is no fault: \"\(name)\"; \(hint)")
+        throw ScriptFields.error(path, "is no fault: \"\(name)\"; \(hint)")
       }
       faults.append(fault)
     }
@@ -80,7 +70,7 @@ extension CloudScript.Reply {
 
   /// One number, or several in an array.
   private static func requests(_ fields: ScriptFields) throws(SimulatorError) -> [Int] {
-    guard case .array = fields.value("request") else {
+    guard case .array = fields["request"] else {
       return try fields.integer("request", in: 1...(.max)).map { [$0] } ?? []
     }
     var requests: [Int] = []
@@ -102,11 +92,11 @@ extension CloudScript.ScheduledPush {
     let keys = ["topic", "method", "qos", "after", "every", "times", "on", "device"]
     let fields = try ScriptFields(value, path: path, keys: Self.contents + keys)
     self.init(
-      CloudPush(try Self.content(fields), qos: try fields.qos()),
+      CloudPush(try Self.content(fields), qos: try fields.qos() ?? .atLeastOnce),
       delay: try fields.seconds("after") ?? .zero,
       interval: try fields.seconds("every", least: 0.001),
       count: try fields.integer("times", in: 1...(.max)),
-      trigger: try fields.filter("on"), device: try Self.device(fields))
+      trigger: try fields.filter("on"), device: try fields.device("device"))
     if count ?? 1 > 1, interval == nil {
       throw fields.error("times", "needs the key every")
     }
@@ -116,17 +106,17 @@ extension CloudScript.ScheduledPush {
   }
 
   private static func content(_ fields: ScriptFields) throws(SimulatorError) -> CloudPush.Content {
-    let given = contents.filter { fields.value($0) != nil }
-    guard given.count == 1, let key = given.first, let value = fields.value(key) else {
+    let given = contents.filter { fields[$0] != nil }
+    guard given.count == 1, let key = given.first, let value = fields[key] else {
       throw ScriptFields.error(
         fields.path, "must have one of the keys \(contents.joined(separator: ", "))")
     }
     if key != "params", key != "payload" {
-      guard fields.value("topic") == nil else {
+      guard fields["topic"] == nil else {
         throw fields.error("topic", "is known already by the key \(key)")
       }
     }
-    if key != "params", fields.value("method") != nil {
+    if key != "params", fields["method"] != nil {
       throw fields.error("method", "stands beside the key params only")
     }
     switch key {
@@ -155,7 +145,7 @@ extension CloudScript.ScheduledPush {
     }
     return CloudPush.Event(
       identifier: try fields.requiredText("identifier"), name: try fields.text("name"), type: type,
-      value: fields.value("value") ?? .object([]))
+      value: fields["value"] ?? .object([]))
   }
 
   private static func choice(
@@ -166,14 +156,5 @@ extension CloudScript.ScheduledPush {
     case no: return false
     default: throw fields.error(key, "must be \(yes) or \(no)")
     }
-  }
-
-  private static func device(_ fields: ScriptFields) throws(SimulatorError) -> CloudDevice? {
-    guard let text = try fields.text("device") else { return nil }
-    let parts = text.split(separator: "/", omittingEmptySubsequences: false)
-    guard parts.count == 2, !parts[0].isEmpty, !parts[1].isEmpty,
-      !text.contains("+"), !text.contains("#")
-    else { throw fields.error("device", "must be productKey/deviceName") }
-    return CloudDevice(productKey: String(parts[0]), deviceName: String(parts[1]))
   }
 }

@@ -1,30 +1,45 @@
 import RepriseCore
 
 /// The keys of one object in a script, read with errors that name the key.
-struct ScriptFields {
-  /// Where the object stands, such as `replies[2]`; empty for the whole script.
-  let path: String
-  let members: [JSONMember]
+typealias ScriptFields = JSONFields<ScriptWording>
 
+/// How errors in a script are worded.
+struct ScriptWording: JSONFieldWording {
+  /// What the whole file is.
+  let whole: String
+
+  func failure(
+    _ problem: JSONFieldProblem, of key: String?, in path: String
+  ) -> SimulatorError {
+    ScriptFields.error(place(of: key, in: path, whole: whole), Self.text(problem))
+  }
+
+  private static func text(_ problem: JSONFieldProblem) -> String {
+    switch problem {
+    case .isUnknown(let nearest?, _): return "is no key here; did you mean \"\(nearest)\"?"
+    case .isUnknown(nil, let known):
+      return "is no key here; known are \(known.joined(separator: ", "))"
+    case .isRepeated: return "is there twice"
+    case .isMissing: return "is missing"
+    case .isNone(.object, _): return "must be an object"
+    case .isNone(.text, _): return "must be a string"
+    case .isNone(.flag, _): return "must be true or false"
+    case .isNone(.array, _): return "must be an array"
+    case .isNone(.integer(let range), _):
+      let upper = range.upperBound == .max ? "or more" : "to \(range.upperBound)"
+      return "must be a whole number, \(range.lowerBound) \(upper)"
+    case .isNone(.seconds(let range), _):
+      return "must be a number of seconds, \(range.lowerBound) to 1000000000"
+    case .other(let message): return message
+    }
+  }
+}
+
+extension ScriptFields {
   init(
     _ value: JSONValue, path: String, keys: [String], whole: String = "the script"
   ) throws(SimulatorError) {
-    guard case .object(let members) = value else {
-      throw Self.error(path.isEmpty ? whole : path, "must be an object")
-    }
-    self.path = path
-    self.members = members
-    var seen: Set<String> = []
-    for member in members {
-      let name = name(member.key)
-      guard keys.contains(member.key) else {
-        let near = NearestName.find(member.key, in: keys)
-        let hint =
-          near.map { "did you mean \"\($0)\"?" } ?? "known are \(keys.joined(separator: ", "))"
-        throw Self.error(name, "is no key here; \(hint)")
-      }
-      guard seen.insert(member.key).inserted else { throw Self.error(name, "is there twice") }
-    }
+    try self.init(value, path: path, keys: keys, wording: ScriptWording(whole: whole))
   }
 
   /// Reads the text of a script.
@@ -44,31 +59,8 @@ struct ScriptFields {
     }
   }
 
-  static func error(_ key: String, _ message: String) -> SimulatorError {
-    SimulatorError(.unreadableScript, "\(key) \(message)")
-  }
-
-  func name(_ key: String) -> String { path.isEmpty ? key : "\(path).\(key)" }
-
-  func error(_ key: String, _ message: String) -> SimulatorError { Self.error(name(key), message) }
-
-  func value(_ key: String) -> JSONValue? { members.first { $0.key == key }?.value }
-
-  func text(_ key: String) throws(SimulatorError) -> String? {
-    guard let value = value(key) else { return nil }
-    guard let text = value.text else { throw error(key, "must be a string") }
-    return text
-  }
-
-  func flag(_ key: String) throws(SimulatorError) -> Bool? {
-    guard let value = value(key) else { return nil }
-    guard case .bool(let flag) = value else { throw error(key, "must be true or false") }
-    return flag
-  }
-
-  func requiredText(_ key: String) throws(SimulatorError) -> String {
-    guard let text = try text(key) else { throw error(key, "is missing") }
-    return text
+  static func error(_ place: String, _ message: String) -> SimulatorError {
+    SimulatorError(.unreadableScript, "\(place) \(message)")
   }
 
   /// A topic filter, which may be short; nil when it is left out.
@@ -78,9 +70,9 @@ struct ScriptFields {
     return text
   }
 
-  static func check(filter: String, _ key: String) throws(SimulatorError) {
+  static func check(filter: String, _ place: String) throws(SimulatorError) {
     guard !filter.isEmpty, Subscription(CloudTopic.upFilter(filter)).isWellFormed else {
-      throw error(key, "is no topic filter: \"\(filter)\"")
+      throw error(place, "is no topic filter: \"\(filter)\"")
     }
   }
 
@@ -94,42 +86,32 @@ struct ScriptFields {
     return text
   }
 
-  func integer(_ key: String, in range: ClosedRange<Int>) throws(SimulatorError) -> Int? {
-    guard let value = value(key) else { return nil }
-    guard let number = value.integer, range.contains(number) else {
-      let upper = range.upperBound == .max ? "or more" : "to \(range.upperBound)"
-      throw error(key, "must be a whole number, \(range.lowerBound) \(upper)")
-    }
-    return number
+  /// A device as `productKey/deviceName`; nil when it is left out.
+  func device(_ key: String) throws(SimulatorError) -> CloudDevice? {
+    guard let text = try text(key) else { return nil }
+    let parts = text.split(separator: "/", omittingEmptySubsequences: false)
+    guard parts.count == 2, !parts[0].isEmpty, !parts[1].isEmpty,
+      !text.contains("+"), !text.contains("#")
+    else { throw error(key, "must be productKey/deviceName") }
+    return CloudDevice(productKey: String(parts[0]), deviceName: String(parts[1]))
   }
 
   /// The code of an answer: a whole number, or digits in a string, kept as it is.
   func code(_ key: String) throws(SimulatorError) -> JSONValue? {
-    guard let value = value(key) else { return nil }
+    guard let value = self[key] else { return nil }
     guard value.integer != nil || value.text.flatMap({ Int($0) }) != nil else {
       throw error(key, "must be a whole number, or one in a string")
     }
     return value
   }
 
-  /// A time in seconds.
-  func seconds(_ key: String, least: Double = 0) throws(SimulatorError) -> Duration? {
-    guard let value = value(key) else { return nil }
-    guard case .number(let digits) = value, let seconds = Double(digits), seconds >= least,
-      seconds <= 1_000_000_000
-    else { throw error(key, "must be a number of seconds, \(least) to 1000000000") }
-    return .nanoseconds(Int64((seconds * 1_000_000_000).rounded()))
-  }
-
-  func qos() throws(SimulatorError) -> QoS {
-    let number = try integer("qos", in: 0...2) ?? 1
-    return QoS(rawValue: UInt8(truncatingIfNeeded: number)) ?? .atLeastOnce
-  }
-
-  /// The elements of an array with their places; none when it is left out.
-  func elements(_ key: String) throws(SimulatorError) -> [(value: JSONValue, path: String)] {
-    guard let value = value(key) else { return [] }
-    guard case .array(let elements) = value else { throw error(key, "must be an array") }
-    return elements.enumerated().map { ($0.element, "\(name(key))[\($0.offset)]") }
+  /// The texts of an array with their places; none when it is left out.
+  func texts(_ key: String) throws(SimulatorError) -> [(text: String, path: String)] {
+    var texts: [(String, String)] = []
+    for (value, path) in try elements(key) {
+      guard let text = value.text else { throw Self.error(path, "must be a string") }
+      texts.append((text, path))
+    }
+    return texts
   }
 }

@@ -1,22 +1,9 @@
 public import RepriseCore
 
-/// The JSON object around the parameters of a request, around a reply, or around a notification.
-///
-/// Requests come in two forms: the version stands at the top beside the client's identifier, or in
-/// an object `system` with a time. Both are read; the first is written.
+/// The JSON object around a reply, and that around the parameters of a request.
 package struct ChannelEnvelope: Sendable, Hashable {
   /// The identifier, decimal digits.
   package var id: String
-  /// The version of the form.
-  package var version: String?
-  /// The time in an object `system`, milliseconds since 1970 as text.
-  package var time: String?
-  /// The method, such as `thing.properties`.
-  package var method: String?
-  /// The client's identifier in the object `request`.
-  package var clientID: String?
-  /// The parameters of a request or a notification.
-  package var params: JSONValue?
   /// The code of a reply; 200 is success.
   package var code: Int?
   /// The message of a reply.
@@ -31,11 +18,6 @@ package struct ChannelEnvelope: Sendable, Hashable {
       return nil
     }
     self.id = id
-    version = object["version"]?.text ?? object["system"]?["version"]?.text
-    time = object["system"]?["time"]?.identifier
-    method = object["method"]?.text
-    clientID = object["request"]?["clientId"]?.text
-    params = object["params"]
     code = object["code"]?.lenientInteger
     message = object["message"]?.text ?? object["msg"]?.text ?? object["localizedMsg"]?.text
     data = object["data"]

@@ -1,5 +1,4 @@
 public import RepriseCore
-import Synchronization
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials

@@ -23,11 +23,11 @@ package struct BrokerPlace {
   /// What a client shows to be let in.
   package struct Credentials: Sendable, Hashable {
     /// The user name.
-    package var username: String?
+    var username: String?
     /// The password.
-    package var password: [UInt8]?
+    var password: [UInt8]?
     /// What it shows by enhanced authentication in MQTT 5.0; nil where it has no method.
-    package var authentication: Authentication?
+    var authentication: Authentication?
 
     /// Creates credentials.
     package init(
@@ -60,12 +60,7 @@ package struct BrokerPlace {
     self.address = address
     self.tls = url.isSecure ? try TLSClientContext(host: url.host, tls) : nil
     shownPort = url.path == nil ? 1_883 : 80
-    let isUsual = url.port == (url.isSecure ? 443 : 80)
-    let host = url.host.contains(":") ? "[\(url.host)]" : url.host
-    webSocket = url.path.map { path in
-      WebSocketTarget(
-        path: path, host: isUsual ? host : "\(host):\(url.port)", headers: headers)
-    }
+    webSocket = WebSocketTarget(url, headers: headers)
     self.credentials = credentials
   }
 }

@@ -127,7 +127,7 @@ final class CaseClients: CaseWorld {
   // MARK: Steps
 
   func perform(
-    _ step: CaseStep, _ fields: [JSONMember], _ now: Timestamp
+    _ step: CaseStep, _ fields: CaseFields, _ now: Timestamp
   ) throws(DriverError) -> CaseProgress {
     let client = client(named: step.client)
     switch step.action {
@@ -139,9 +139,9 @@ final class CaseClients: CaseWorld {
     case .bytes:
       try checkIsReached(client)
       client.isFresh = false
-      client.connection?.send(try step.hex(fields), now)
-    case .await: return .waiting(try listen(step, fields, client, now))
-    case .hold: client.held = try step.types(fields)
+      client.connection?.send(try fields.hex(), now)
+    case .await: return .waiting(try listen(fields, client, now))
+    case .hold: client.held = try fields.types()
     case .disconnect:
       _ = try send(step, fields, by: client, now)
       client.hasLeft = true
@@ -188,7 +188,7 @@ final class CaseClients: CaseWorld {
 
   /// Sends the packet of a step.
   private func send(
-    _ step: CaseStep, _ fields: [JSONMember], by client: CaseClient, _ now: Timestamp
+    _ step: CaseStep, _ fields: CaseFields, by client: CaseClient, _ now: Timestamp
   ) throws(DriverError) -> CaseProgress {
     try checkIsReached(client)
     // Also where the server has ended it already: another CONNECT is to have another one.
@@ -199,7 +199,7 @@ final class CaseClients: CaseWorld {
     connection.send(packet.bytes, now)
     if packet.type == .disconnect { client.hasLeft = true }
     if packet.type == .auth { client.authenticatesAgain() }
-    guard fields.first(where: { $0.key == "await" })?.value.bool ?? (step.action != .send),
+    guard fields["await"]?.bool ?? (step.action != .send),
       let match = packet.ending
     else { return .done }
     return .waiting(answer(to: client, match, now))
@@ -213,10 +213,10 @@ final class CaseClients: CaseWorld {
   }
 
   private func listen(
-    _ step: CaseStep, _ fields: [JSONMember], _ client: CaseClient, _ now: Timestamp
+    _ fields: CaseFields, _ client: CaseClient, _ now: Timestamp
   ) throws(DriverError) -> CaseWait {
-    let until = now.advanced(by: try step.seconds(fields, orElse: 2))
-    guard let (type, count) = try step.awaited(fields) else {
+    let until = now.advanced(by: try fields.seconds(orElse: 2))
+    guard let (type, count) = try fields.awaited() else {
       return CaseWait(until: until) { client.isGone }
     }
     return CaseWait(until: until, client.hears(count: count) { $0.type == type })

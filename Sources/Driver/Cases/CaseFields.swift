@@ -2,60 +2,62 @@ import RepriseCore
 package import Wire
 
 /// The keys of an object in the file of a case, read with errors that name it.
-struct CaseFields {
-  let members: [JSONMember]
-  private let place: String
+typealias CaseFields = JSONFields<CaseWording>
 
-  init(_ value: JSONValue, _ place: String) throws(DriverError) {
-    guard case .object(let members) = value else {
-      throw DriverError(.badCase, "\(place) is no object")
-    }
-    (self.members, self.place) = (members, place)
+/// How errors in the file of a case are worded.
+struct CaseWording: JSONFieldWording {
+  func failure(_ problem: JSONFieldProblem, of key: String?, in path: String) -> DriverError {
+    let text = Self.text(problem)
+    return DriverError(.badCase, key.map { "\(path): \"\($0)\" \(text)" } ?? "\(path) \(text)")
   }
 
-  private init(_ members: [JSONMember], _ place: String) {
-    (self.members, self.place) = (members, place)
+  private static func text(_ problem: JSONFieldProblem) -> String {
+    switch problem {
+    case .isUnknown(let nearest, _):
+      let hint = nearest.map { "did you mean \"\($0)\"?" } ?? "leave it out"
+      return "is no key there; \(hint)"
+    case .isRepeated: return "is there twice"
+    case .isMissing, .isNone(.text, _): return "is no text"
+    case .isNone(.object, _): return "is no object"
+    case .isNone(.flag, _): return "is neither true nor false"
+    case .isNone(.array, _): return "is no list"
+    case .isNone(.integer(let range), _):
+      return "is no whole number from \(range.lowerBound) to \(range.upperBound)"
+    case .isNone(.seconds(let range), _):
+      return "is no number from \(range.lowerBound) to \(range.upperBound)"
+    case .other(let message): return message
+    }
+  }
+}
+
+extension CaseFields {
+  init(_ value: JSONValue, _ place: String) throws(DriverError) {
+    try self.init(value, path: place, wording: CaseWording())
   }
 
   /// The same by another name.
-  func named(_ place: String) -> CaseFields { CaseFields(members, place) }
-
-  subscript(key: String) -> JSONValue? { members.first { $0.key == key }?.value }
-
-  func wrong(_ key: String, _ what: String) -> DriverError {
-    DriverError(.badCase, "\(place): \"\(key)\" \(what)")
+  func named(_ place: String) -> CaseFields {
+    CaseFields(members, path: place, wording: wording)
   }
 
-  /// Checks that there is no key that nothing reads.
-  func checkKeys(_ known: Set<String>) throws(DriverError) {
-    for member in members where !known.contains(member.key) {
-      let hint = NearestName.find(member.key, in: known.sorted()).map {
-        "; did you mean \"\($0)\"?"
-      }
-      throw wrong(member.key, "is no key there\(hint ?? "; leave it out")")
-    }
+  /// The same with a key of this value, if it has none.
+  func with(_ key: String, orElse value: JSONValue) -> CaseFields {
+    guard self[key] == nil else { return self }
+    return CaseFields(members + [JSONMember(key, value)], path: path, wording: wording)
   }
 
-  // MARK: Values
-
-  func text(_ key: String) throws(DriverError) -> String {
-    guard let text = self[key]?.text, !text.isEmpty else { throw wrong(key, "is no text") }
+  /// A text that must be there, and has something in it.
+  func filledText(_ key: String) throws(DriverError) -> String {
+    let text = try requiredText(key)
+    guard !text.isEmpty else { throw error(key, .isMissing) }
     return text
   }
 
   func texts(_ key: String) throws(DriverError) -> [String] {
-    guard let elements = self[key]?.elements else { throw wrong(key, "is no list") }
+    let elements = try list(key)
     let texts = elements.compactMap(\.text)
-    guard texts.count == elements.count else { throw wrong(key, "holds something that is no text") }
+    guard texts.count == elements.count else { throw error(key, "holds something that is no text") }
     return texts
-  }
-
-  func integer(_ key: String, in range: ClosedRange<Int>) throws(DriverError) -> Int? {
-    guard let value = self[key] else { return nil }
-    guard let number = value.integer, range.contains(number) else {
-      throw wrong(key, "is no whole number from \(range.lowerBound) to \(range.upperBound)")
-    }
-    return number
   }
 
   func choice<Choice: RawRepresentable<String>>(
@@ -63,7 +65,7 @@ struct CaseFields {
   ) throws(DriverError) -> Choice? {
     guard let value = self[key] else { return nil }
     guard let choice = all.first(where: { $0.rawValue == value.text }) else {
-      throw wrong(key, "is none of \(Self.names(all))")
+      throw error(key, "is none of \(Self.names(all))")
     }
     return choice
   }
@@ -75,7 +77,7 @@ struct CaseFields {
     var choices: [Choice] = []
     for text in try texts(key) {
       guard let choice = all.first(where: { $0.rawValue == text }) else {
-        throw wrong(key, "has \"\(text)\", which is none of \(Self.names(all))")
+        throw error(key, "has \"\(text)\", which is none of \(Self.names(all))")
       }
       choices.append(choice)
     }
@@ -86,15 +88,10 @@ struct CaseFields {
     all.map(\.rawValue).joined(separator: ", ")
   }
 
-  func list<Element>(
-    _ key: String, _ read: (JSONValue, String) throws(DriverError) -> Element
-  ) throws(DriverError) -> [Element] {
-    guard let elements = self[key]?.elements else { throw wrong(key, "is no list") }
-    var result: [Element] = []
-    for (index, element) in elements.enumerated() {
-      result.append(try read(element, "\(place), step \(index + 1)"))
-    }
-    return result
+  /// A list that must be there.
+  func list(_ key: String) throws(DriverError) -> [JSONValue] {
+    guard self[key] != nil else { throw error(key, "is no list") }
+    return try elements(key).map(\.value)
   }
 
   /// The versions of MQTT; both where none is named.
@@ -103,7 +100,7 @@ struct CaseFields {
     var versions: [MQTTVersion] = []
     for text in try texts("versions") {
       guard let version = MQTTVersion(number: text) else {
-        throw wrong("versions", "has \"\(text)\", which is neither 3.1.1 nor 5.0")
+        throw error("versions", "has \"\(text)\", which is neither 3.1.1 nor 5.0")
       }
       versions.append(version)
     }
@@ -117,21 +114,21 @@ struct CaseFields {
     case .array(let elements):
       var rows: [[JSONMember]] = []
       for element in elements {
-        guard case .object(let row) = element else { throw wrong("rows", "holds no object") }
+        guard case .object(let row) = element else { throw error("rows", "holds no object") }
         rows.append(row)
       }
-      guard !rows.isEmpty else { throw wrong("rows", "has none") }
+      guard !rows.isEmpty else { throw error("rows", "has none") }
       return rows
     case .object(let columns):
       var rows: [[JSONMember]] = [[]]
       for column in columns {
         guard let values = column.value.elements, !values.isEmpty else {
-          throw wrong("rows", "has no list of values for \(column.key)")
+          throw error("rows", "has no list of values for \(column.key)")
         }
         rows = rows.flatMap { row in values.map { row + [JSONMember(column.key, $0)] } }
       }
       return rows
-    default: throw wrong("rows", "is neither a list of objects nor an object of lists")
+    default: throw error("rows", "is neither a list of objects nor an object of lists")
     }
   }
 }

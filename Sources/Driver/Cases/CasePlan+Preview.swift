@@ -3,14 +3,15 @@ import Wire
 
 extension CasePlan {
   /// Says what its steps send, without sending it: what is known only from answers stands as `{…}`.
+  /// - Parameter target: What is asked for by WebSocket; nil where nobody has said.
   /// - Returns: A line a step.
   /// - Throws: ``DriverError`` for a step that can't be done.
-  package func preview() throws(DriverError) -> String {
+  package func preview(of target: WebSocketTarget? = nil) throws(DriverError) -> String {
     var text = "\(name): \(driven.title)" + (values.isEmpty ? "" : " (\(shownValues))") + "\n"
     var messages = 0
     for step in steps {
       messages += 1
-      let line = try preview(step, messages)
+      let line = try preview(step, messages, target ?? .unnamed)
       text +=
         "  " + (step.client.isEmpty ? "" : step.client + " ") + step.action.rawValue + line + "\n"
     }
@@ -27,18 +28,16 @@ extension CasePlan {
     }
   }
 
-  private func preview(_ step: CaseStep, _ number: Int) throws(DriverError) -> String {
-    var fields = step.fields.map { field in
-      JSONMember(
-        field.key,
-        CaseTemplate.fill(field.value) { name in value(of: name, orElse: previewValue) })
-    }
-    guard driven.kind.speaksMQTT else { return try webSocketPreview(step, fields) }
-    if driven.kind == .client, step.action == .publish, step["topic"] == nil {
-      fields.append(JSONMember("topic", "{topic}"))
+  private func preview(
+    _ step: CaseStep, _ number: Int, _ target: WebSocketTarget
+  ) throws(DriverError) -> String {
+    var fields = step.filled { name in value(of: name, orElse: previewValue) }
+    guard driven.kind.speaksMQTT else { return try webSocketPreview(step, fields, to: target) }
+    if driven.kind == .client, step.action == .publish {
+      fields = fields.with("topic", orElse: "{topic}")
     }
     switch step.action {
-    case .bytes: return "  " + Self.hex(try step.hex(fields))
+    case .bytes: return "  " + Self.hex(try fields.hex())
     case .accept, .connect, .subscribe, .unsubscribe, .publish, .send, .fence, .disconnect:
       let packet = try StepPacket(
         step, fields,
@@ -48,11 +47,11 @@ extension CasePlan {
         version ?? .v5_0)
       return "  " + Self.hex(packet.bytes)
     case .await:
-      _ = try step.seconds(fields, orElse: 2)
-      return "  " + (step["type"]?.text ?? "the end of the connection")
+      _ = try fields.seconds(orElse: 2)
+      return "  " + (fields["type"]?.text ?? "the end of the connection")
     case .hold:
-      return "  " + (try step.types(fields)).map { "\($0.name)" }.sorted().joined(separator: " ")
-    case .wait: return "  \(try step.seconds(fields, orElse: 1))"
+      return "  " + (try fields.types()).map { "\($0.name)" }.sorted().joined(separator: " ")
+    case .wait: return "  \(try fields.seconds(orElse: 1))"
     case .open, .release, .finish, .reset, .frame, .message, .close: return ""
     }
   }

@@ -74,7 +74,7 @@ package struct CaseStep: Sendable, Hashable {
   }
 
   /// What is done.
-  package let action: Action
+  let action: Action
   /// The client that does it; nothing where time passes.
   package let client: String
   /// The only version in which it is done; nil is each.
@@ -116,47 +116,54 @@ package struct CaseStep: Sendable, Hashable {
   init(_ value: JSONValue, _ kind: CaseKind, _ place: String) throws(DriverError) {
     let fields = try CaseFields(value, place)
     guard let action = try fields.choice("do", of: kind.actions) else {
-      throw fields.wrong("do", "is missing; it says what is done")
+      throw fields.error("do", "is missing; it says what is done")
     }
     self.action = action
     self.place = place
-    client = action == .wait || !kind.hasClients ? "" : try fields.text("client")
+    client = action == .wait || !kind.hasClients ? "" : try fields.filledText("client")
     version = try fields["in"].map { (value) throws(DriverError) in
       guard let version = value.text.flatMap(MQTTVersion.init(number:)) else {
-        throw fields.wrong("in", "is neither 3.1.1 nor 5.0")
+        throw fields.error("in", "is neither 3.1.1 nor 5.0")
       }
       return version
     }
     if kind == .webSocket {
-      try fields.checkKeys(Self.common(kind).union(action.webSocketKeys))
+      try fields.check(keys: Self.common(kind).union(action.webSocketKeys).sorted())
     } else if action != .send {
       let packet = action.packet.flatMap { Self.packetFields[$0] } ?? []
-      try fields.checkKeys(Self.common(kind).union(action.keys).union(packet))
+      try fields.check(keys: Self.common(kind).union(action.keys).union(packet).sorted())
     }
     self.fields = fields.members.filter { !Self.common(kind).contains($0.key) }
   }
 
-  /// The value of a key.
-  subscript(key: String) -> JSONValue? { fields.first { $0.key == key }?.value }
+  /// Its fields, with values in the places that name them.
+  /// - Parameter find: The value of a name; nil leaves the place as it is.
+  /// - Returns: The fields.
+  func filled(_ find: (Substring) -> JSONValue?) -> CaseFields {
+    let members = fields.map { field in
+      JSONMember(field.key, CaseTemplate.fill(field.value, find), offset: field.offset)
+    }
+    return CaseFields(members, path: place, wording: CaseWording())
+  }
 }
 
-extension CaseStep {
+extension CaseFields {
   /// The time of a step, in seconds that may have fractions.
-  func seconds(_ fields: [JSONMember], orElse usual: Double) throws(DriverError) -> Duration {
-    let value = fields.first { $0.key == "seconds" }?.value
+  func seconds(orElse usual: Double) throws(DriverError) -> Duration {
+    let value = self["seconds"]
     guard let seconds = value == nil ? usual : value?.double, (0...600).contains(seconds) else {
-      throw DriverError(.badCase, "\(place): \"seconds\" is no number from 0 to 600")
+      throw error("seconds", "is no number from 0 to 600")
     }
     return .milliseconds(Int(seconds * 1_000))
   }
 
   /// The bytes of a step: pairs of hexadecimal digits, with or without spaces.
-  func hex(_ fields: [JSONMember]) throws(DriverError) -> [UInt8] {
-    let text = fields.first { $0.key == "hex" }?.value.text ?? ""
+  func hex() throws(DriverError) -> [UInt8] {
+    let text = self["hex"]?.text ?? ""
     let digits = text.utf8.filter { $0 != UInt8(ascii: " ") }
     let values = digits.compactMap { Character(UnicodeScalar($0)).hexDigitValue }
     guard !digits.isEmpty, values.count == digits.count, values.count % 2 == 0 else {
-      throw DriverError(.badCase, "\(place): \"hex\" is not pairs of hexadecimal digits")
+      throw error("hex", "is not pairs of hexadecimal digits")
     }
     return stride(from: 0, to: values.count, by: 2).map { place in
       UInt8(truncatingIfNeeded: values[place] << 4 | values[place + 1])
@@ -164,21 +171,20 @@ extension CaseStep {
   }
 
   /// The packets that a step waits for: their type, and how many; nil where it waits for the end of the connection.
-  func awaited(_ fields: [JSONMember]) throws(DriverError) -> (MQTTPacketType, Int)? {
-    func value(_ key: String) -> JSONValue? { fields.first { $0.key == key }?.value }
-    guard let name = value("type")?.text else { return nil }
+  func awaited() throws(DriverError) -> (MQTTPacketType, Int)? {
+    guard let name = self["type"]?.text else { return nil }
     guard let type = MQTTPacketType(named: name) else {
-      throw DriverError(.badCase, "\(place): \"type\" names no packet of MQTT")
+      throw error("type", "names no packet of MQTT")
     }
-    return (type, value("count")?.integer ?? 1)
+    return (type, self["count"]?.integer ?? 1)
   }
 
   /// The types of packets of a step.
-  func types(_ fields: [JSONMember]) throws(DriverError) -> Set<MQTTPacketType> {
+  func types() throws(DriverError) -> Set<MQTTPacketType> {
     var types: Set<MQTTPacketType> = []
-    for value in fields.first(where: { $0.key == "types" })?.value.elements ?? [] {
+    for value in self["types"]?.elements ?? [] {
       guard let type = value.text.flatMap(MQTTPacketType.init(named:)) else {
-        throw DriverError(.badCase, "\(place): \"types\" has something that is no packet of MQTT")
+        throw error("types", "has something that is no packet of MQTT")
       }
       types.insert(type)
     }

@@ -15,7 +15,7 @@ extension DrivenCase {
   }
 
   /// How often it is run in all of its versions.
-  package var runs: Int { standards.count * rows.count }
+  var runs: Int { standards.count * rows.count }
 
   /// The versions, as a user names them.
   private var versionNames: String {

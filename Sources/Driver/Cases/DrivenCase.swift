@@ -18,7 +18,7 @@ package struct DrivenCase: Sendable, Hashable {
   /// The name, which is that of its file.
   package let name: String
   /// What is provoked, in one sentence.
-  package let title: String
+  let title: String
   /// The clauses that it is meant to exercise: in whichever version has them, or with a standard in front in that alone.
   package let clauses: [String]
   /// The versions of MQTT that it is run in; none where it speaks another protocol.
@@ -26,7 +26,7 @@ package struct DrivenCase: Sendable, Hashable {
   /// What the subject must be able to do.
   package let needs: [CaseAbility]
   /// In which profile it is run; what is in the quick one is in the full one as well.
-  package let profile: Profile
+  let profile: Profile
   /// The most seconds that it may take, 1 to 600.
   package let seconds: Int
   /// The values that it is run with, one run a row; at least one row, which may be empty.
@@ -34,7 +34,7 @@ package struct DrivenCase: Sendable, Hashable {
   /// What is done, in this order.
   package let steps: [CaseStep]
 
-  private static let keys: Set<String> = [
+  private static let keys = [
     "name", "title", "clauses", "versions", "needs", "profile", "seconds", "rows", "steps",
   ]
 
@@ -46,24 +46,26 @@ package struct DrivenCase: Sendable, Hashable {
   /// - Throws: ``DriverError`` that names the file, the key and what it must be.
   package init(_ value: JSONValue, _ kind: CaseKind, in file: String) throws(DriverError) {
     let fields = try CaseFields(value, "\(file): the case")
-    try fields.checkKeys(Self.keys)
+    try fields.check(keys: Self.keys)
     self.kind = kind
-    name = try fields.text("name")
+    name = try fields.filledText("name")
     let part = fields.named("\(file): case \(name)")
-    title = try part.text("title")
+    title = try part.filledText("title")
     clauses = try part.texts("clauses")
     guard !clauses.isEmpty else {
-      throw part.wrong("clauses", "names none; name those it exercises")
+      throw part.error("clauses", "names none; name those it exercises")
     }
     versions = kind.speaksMQTT ? try part.versions() : []
     needs = try part.choices("needs", of: kind.abilities)
     profile = try part.choice("profile", of: Profile.allCases) ?? .quick
     seconds = try part.integer("seconds", in: 1...600) ?? Self.usualSeconds
     rows = try part.rows()
-    steps = try part.list("steps") { (value, place) throws(DriverError) in
-      try CaseStep(value, kind, place)
+    var steps: [CaseStep] = []
+    for (index, step) in try part.list("steps").enumerated() {
+      steps.append(try CaseStep(step, kind, "\(part.path), step \(index + 1)"))
     }
-    guard !steps.isEmpty else { throw part.wrong("steps", "has none") }
+    self.steps = steps
+    guard !steps.isEmpty else { throw part.error("steps", "has none") }
   }
 
   /// The standards that it is run by, as catalogues name them.

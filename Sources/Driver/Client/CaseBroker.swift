@@ -138,18 +138,16 @@ final class CaseBroker: CaseWorld {
   // MARK: Steps
 
   func perform(
-    _ step: CaseStep, _ fields: [JSONMember], _ now: Timestamp
+    _ step: CaseStep, _ fields: CaseFields, _ now: Timestamp
   ) throws(DriverError) -> CaseProgress {
     switch step.action {
     case .open, .accept: return try meet(step, fields, now)
     case .publish:
-      let isNamed = fields.contains { $0.key == "topic" }
-      let topic = JSONMember("topic", value(of: "topic") ?? "")
-      return try send(step, isNamed ? fields : fields + [topic], now)
+      return try send(step, fields.with("topic", orElse: value(of: "topic") ?? ""), now)
     case .send: return try send(step, fields, now)
-    case .bytes: current?.connection.send(try step.hex(fields), now)
-    case .await: return .waiting(try listen(step, fields, now))
-    case .hold: current?.held = try step.types(fields)
+    case .bytes: current?.connection.send(try fields.hex(), now)
+    case .await: return .waiting(try listen(fields, now))
+    case .hold: current?.held = try fields.types()
     case .release:
       if let answers = current?.release() { current?.connection.send(answers, now) }
     case .disconnect:
@@ -167,7 +165,7 @@ final class CaseBroker: CaseWorld {
 
   /// Waits for the next connection with its CONNECT, and answers it where the step does.
   private func meet(
-    _ step: CaseStep, _ fields: [JSONMember], _ now: Timestamp
+    _ step: CaseStep, _ fields: CaseFields, _ now: Timestamp
   ) throws(DriverError) -> CaseProgress {
     try begin()
     if let client = connections.first(where: { !$0.isTaken && $0.connect != nil }) {
@@ -242,7 +240,7 @@ final class CaseBroker: CaseWorld {
   ]
 
   private func send(
-    _ step: CaseStep, _ fields: [JSONMember], _ now: Timestamp
+    _ step: CaseStep, _ fields: CaseFields, _ now: Timestamp
   ) throws(DriverError) -> CaseProgress {
     guard let client = current, client.connection.phase == .open else { return .done }
     let packet = try StepPacket(step, fields, defaults(), client.connection.version)
@@ -252,7 +250,7 @@ final class CaseBroker: CaseWorld {
       let rest = client.answered(by: UInt8(truncatingIfNeeded: code))
       if !rest.isEmpty { client.connection.send(rest, now) }
     }
-    guard fields.first(where: { $0.key == "await" })?.value.bool ?? (step.action == .publish),
+    guard fields["await"]?.bool ?? (step.action == .publish),
       let match = packet.ending
     else { return .done }
     return .waiting(
@@ -283,11 +281,11 @@ final class CaseBroker: CaseWorld {
   }
 
   private func listen(
-    _ step: CaseStep, _ fields: [JSONMember], _ now: Timestamp
+    _ fields: CaseFields, _ now: Timestamp
   ) throws(DriverError) -> CaseWait {
-    let until = now.advanced(by: try step.seconds(fields, orElse: 5))
+    let until = now.advanced(by: try fields.seconds(orElse: 5))
     let client = current
-    guard let (type, count) = try step.awaited(fields) else {
+    guard let (type, count) = try fields.awaited() else {
       return CaseWait(until: until) { client?.isGone ?? true }
     }
     guard let client else { return CaseWait(until: now) { true } }

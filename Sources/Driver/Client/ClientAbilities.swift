@@ -1,20 +1,20 @@
 import RepriseCore
-package import Wire
+import Wire
 
 /// What a client was seen to do when it was met first.
-package struct ClientAbilities: Sendable, Hashable {
+struct ClientAbilities: Sendable, Hashable {
   /// The version that its CONNECT names; nil where none came, or it was none of MQTT.
-  package internal(set) var version: MQTTVersion?
+  var version: MQTTVersion?
   /// The highest QoS that it publishes by; nil where it does not publish.
-  package internal(set) var publishedQoS: UInt8?
+  var publishedQoS: UInt8?
   /// The highest QoS that it asks for; nil where it does not subscribe.
-  package internal(set) var askedQoS: UInt8?
+  var askedQoS: UInt8?
   /// Whether its session is to outlive its connection.
-  package internal(set) var keepsSession = false
+  var keepsSession = false
   /// The method of authentication that its CONNECT names; nil where it names none.
-  package internal(set) var method: String?
+  var method: String?
   /// Whether WebSocket carries its MQTT.
-  package internal(set) var usesWebSocket = false
+  var usesWebSocket = false
 
   /// Takes a packet of it.
   mutating func take(_ packet: HeardPacket) {

@@ -13,7 +13,7 @@ package struct ClientCommand: Sendable, Hashable {
   }
 
   /// What it is for.
-  package let role: Role
+  let role: Role
   private let words: [String]
 
   /// Creates a command of words, the first of which is the program.

@@ -6,7 +6,7 @@ package struct Authentication: Sendable, Hashable {
   package let method: String
   /// The data that a client shows: that of the CONNECT, or of the AUTH that begins anew, and then of each AUTH that the
   /// server asks for; nothing of a server.
-  package let data: [[UInt8]]
+  let data: [[UInt8]]
 
   /// Creates what is shown.
   /// - Parameters:

@@ -19,12 +19,12 @@ struct StepPacket {
   ///   - version: The version to encode it by.
   /// - Throws: ``DriverError`` that names the step and what is wrong.
   init(
-    _ step: CaseStep, _ fields: [JSONMember], _ defaults: Defaults, _ version: MQTTVersion
+    _ step: CaseStep, _ fields: CaseFields, _ defaults: Defaults, _ version: MQTTVersion
   ) throws(DriverError) {
     guard let name = Self.name(of: step, fields), let type = MQTTPacketType(named: name) else {
-      throw DriverError(.badCase, "\(step.place): \"type\" names no packet of MQTT")
+      throw fields.error("type", "names no packet of MQTT")
     }
-    var members = fields.filter { $0.key != "await" }
+    var members = fields.members.filter { $0.key != "await" }
     func add(_ key: String, _ value: JSONValue?) {
       guard let value, !members.contains(where: { $0.key == key }) else { return }
       members.append(JSONMember(key, value))
@@ -51,7 +51,7 @@ struct StepPacket {
     self.qos = type == .publish ? qos : 0
     json = .object(members)
     packetID = json["packetID"]?.integer.flatMap { UInt16(exactly: $0) }
-    let isNamed = fields.contains { $0.key == "username" || $0.key == "password" }
+    let isNamed = fields["username"] != nil || fields["password"] != nil
     bytes = try Self.encoded(
       json, version, step, password: isNamed ? nil : defaults.credentials.password,
       defaults.credentials.authentication)
@@ -84,7 +84,7 @@ struct StepPacket {
     var packetID: UInt16
   }
 
-  private static func name(of step: CaseStep, _ fields: [JSONMember]) -> String? {
+  private static func name(of step: CaseStep, _ fields: CaseFields) -> String? {
     switch step.action {
     case .connect: "CONNECT"
     case .subscribe: "SUBSCRIBE"
@@ -92,7 +92,7 @@ struct StepPacket {
     case .publish: "PUBLISH"
     case .disconnect: "DISCONNECT"
     case .fence: "PINGREQ"
-    case .send: fields.first { $0.key == "type" }?.value.text
+    case .send: fields["type"]?.text
     case .accept: "CONNACK"
     case .open, .bytes, .await, .hold, .release, .finish, .reset, .wait, .frame, .message, .close:
       nil

@@ -120,13 +120,3 @@ struct WebSocketCarrier {
     return WebSocketResponse(accepting: request, subprotocol: offered).head.bytes
   }
 }
-
-/// What a request for WebSocket asks for.
-package struct WebSocketTarget: Sendable, Hashable {
-  /// The path, with its query.
-  package var path: String
-  /// The host, with its port where that is not the usual one.
-  package var host: String
-  /// Other fields of the request, by their names.
-  package var headers: [String: String]
-}

@@ -88,10 +88,7 @@ final class CaseRun<World: CaseWorld> {
     let step = plan.steps[position]
     position += 1
     do throws(DriverError) {
-      let fields = step.fields.map { field in
-        JSONMember(field.key, CaseTemplate.fill(field.value, find), offset: field.offset)
-      }
-      switch try perform(step, fields, now) {
+      switch try perform(step, step.filled(find), now) {
       case .done: break
       case .waiting(let wait): self.wait = wait
       case .again(let wait):
@@ -109,10 +106,10 @@ final class CaseRun<World: CaseWorld> {
   }
 
   private func perform(
-    _ step: CaseStep, _ fields: [JSONMember], _ now: Timestamp
+    _ step: CaseStep, _ fields: CaseFields, _ now: Timestamp
   ) throws(DriverError) -> CaseProgress {
     guard step.action == .wait else { return try world.perform(step, fields, now) }
-    return .waiting(.time(until: now.advanced(by: try step.seconds(fields, orElse: 1))))
+    return .waiting(.time(until: now.advanced(by: try fields.seconds(orElse: 1))))
   }
 
   private func find(_ name: Substring) -> JSONValue? {

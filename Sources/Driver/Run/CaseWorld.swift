@@ -31,7 +31,7 @@ protocol CaseWorld: AnyObject {
   /// - Returns: What comes before the next step.
   /// - Throws: ``DriverError`` where it can't be done.
   func perform(
-    _ step: CaseStep, _ fields: [JSONMember], _ now: Timestamp
+    _ step: CaseStep, _ fields: CaseFields, _ now: Timestamp
   ) throws(DriverError) -> CaseProgress
 
   /// Has everybody leave in good order, behind the last step.

@@ -46,7 +46,7 @@ package final class CommandProcess {
   package var isRunning: Bool { endedBy == nil }
 
   /// How it ended, for people, such as `status 1`; nil as long as it runs.
-  package var endedBy: String? {
+  var endedBy: String? {
     if status == nil {
       var code: Int32 = 0
       if waitpid(process, &code, WNOHANG) != 0 { status = code }
@@ -63,7 +63,7 @@ package final class CommandProcess {
   }
 
   /// Ends it, and what it has started, at once.
-  package func kill() {
+  func kill() {
     _ = Glibc.kill(-process, SIGKILL)
     guard status == nil else { return }
     var code: Int32 = 0

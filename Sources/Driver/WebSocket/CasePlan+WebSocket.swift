@@ -4,12 +4,11 @@ import Wire
 extension CasePlan {
   /// Says what a step of WebSocket sends.
   func webSocketPreview(
-    _ step: CaseStep, _ members: [JSONMember]
+    _ step: CaseStep, _ fields: CaseFields, to target: WebSocketTarget
   ) throws(DriverError) -> String {
-    let fields = WebSocketFields(step, members)
     _ = try fields.pieces()
     switch step.action {
-    case .open, .connect, .accept: return try handshakePreview(fields)
+    case .open, .connect, .accept: return try handshakePreview(fields, of: target)
     case .frame:
       let key: UInt32? = driven.subjects.contains(.server) ? 0 : nil
       return "  " + Self.hex(try fields.frame(maskedBy: key).encoded())
@@ -38,8 +37,9 @@ extension CasePlan {
     }
   }
 
-  private func handshakePreview(_ fields: WebSocketFields) throws(DriverError) -> String {
-    let target = WebSocketTarget(path: "/", host: "HOST", headers: [:])
+  private func handshakePreview(
+    _ fields: CaseFields, of target: WebSocketTarget
+  ) throws(DriverError) -> String {
     let head =
       driven.subjects.contains(.server)
       ? try fields.request(of: target, key: "KEY") : try fields.answer(to: nil)

@@ -31,45 +31,19 @@ extension CaseStep.Action {
   private static let payloadKeys: Set<String> = ["payload", "hex", "size"]
 }
 
-/// The fields of a step of WebSocket, in which values stand in the places that named them.
-struct WebSocketFields {
-  let step: CaseStep
-  private let members: [JSONMember]
-
-  init(_ step: CaseStep, _ members: [JSONMember]) { (self.step, self.members) = (step, members) }
-
-  subscript(key: String) -> JSONValue? { members.first { $0.key == key }?.value }
-
-  func wrong(_ key: String, _ what: String) -> DriverError {
-    DriverError(.badCase, "\(step.place): \"\(key)\" \(what)")
-  }
-
-  func integer(_ key: String, in range: ClosedRange<Int>) throws(DriverError) -> Int? {
-    guard let value = self[key] else { return nil }
-    guard let number = value.integer, range.contains(number) else {
-      throw wrong(key, "is no whole number from \(range.lowerBound) to \(range.upperBound)")
-    }
-    return number
-  }
-
-  func flag(_ key: String) throws(DriverError) -> Bool? {
-    guard let value = self[key] else { return nil }
-    guard let flag = value.bool else { throw wrong(key, "is neither true nor false") }
-    return flag
-  }
-
+/// What a step of WebSocket says, in which values stand in the places that named them.
+extension CaseFields {
   /// A text without control characters, as lines of a handshake are made of.
   func line(_ key: String) throws(DriverError) -> String? {
-    guard let value = self[key] else { return nil }
-    guard let text = value.text else { throw wrong(key, "is no text") }
+    guard let text = try text(key) else { return nil }
     guard !text.utf8.contains(where: { $0 == 0x0A || $0 == 0x0D }) else {
-      throw wrong(key, "has the end of a line in it; send such by bytes")
+      throw error(key, "has the end of a line in it; send such by bytes")
     }
     return text
   }
 
   /// The most bytes that a step sends.
-  private static let most = 20 << 20
+  private static var most: Int { 20 << 20 }
 
   /// What a step says: a text, pairs of hexadecimal digits, or so many bytes.
   /// - Returns: The bytes; nil where the step has none of the keys.
@@ -78,25 +52,18 @@ struct WebSocketFields {
       return (0..<size).map { UInt8(ascii: "a") + UInt8(truncatingIfNeeded: $0 % 26) }
     }
     if self["hex"]?.text == "" { return [] }
-    if self["hex"] != nil { return try step.hex(members) }
-    guard let payload = self["payload"] else { return nil }
-    guard let text = payload.text else { throw wrong("payload", "is no text") }
-    return Array(text.utf8)
+    if self["hex"] != nil { return try hex() }
+    return try text("payload").map { Array($0.utf8) }
   }
 
   /// The bytes that a step sends as they are: a text, or pairs of hexadecimal digits.
   func rawBytes() throws(DriverError) -> [UInt8] {
-    guard let text = self["text"] else { return try step.hex(members) }
-    guard let text = text.text else { throw wrong("text", "is no text") }
+    guard let text = try text("text") else { return try hex() }
     return Array(text.utf8)
   }
 
   /// The size of the segments that bytes are sent in; nil where they are not cut.
   func pieces() throws(DriverError) -> Int? { try integer("pieces", in: 1...1 << 20) }
-
-  func seconds(orElse usual: Double) throws(DriverError) -> Duration {
-    try step.seconds(members, orElse: usual)
-  }
 
   /// The kind of a frame, by its name or its number.
   func opcode(orElse usual: WebSocketOpcode?) throws(DriverError) -> WebSocketOpcode {
@@ -104,13 +71,13 @@ struct WebSocketFields {
       return WebSocketOpcode(rawValue: UInt8(truncatingIfNeeded: number))
     }
     guard let name = self["type"] else {
-      guard let usual else { throw wrong("type", "is missing; it says what frame it is") }
+      guard let usual else { throw error("type", "is missing; it says what frame it is") }
       return usual
     }
     let known: [WebSocketOpcode] = [.continuation, .text, .binary, .close, .ping, .pong]
     guard let opcode = known.first(where: { "\($0.name)" == name.text }) else {
       let names = known.map { "\($0.name)" }.joined(separator: ", ")
-      throw wrong("type", "names no frame: it is none of \(names)")
+      throw error("type", "names no frame: it is none of \(names)")
     }
     return opcode
   }
@@ -118,12 +85,9 @@ struct WebSocketFields {
   /// The body of a Close frame: the code, and the reason behind it.
   func closeBody() throws(DriverError) -> [UInt8]? {
     guard let code = try integer("closeCode", in: 0...65_535) else { return nil }
-    let reason = self["closeReason"]
-    guard let text = reason == nil ? "" : reason?.text else {
-      throw wrong("closeReason", "is no text")
-    }
+    let reason = try text("closeReason") ?? ""
     return [UInt8(truncatingIfNeeded: code >> 8), UInt8(truncatingIfNeeded: code)]
-      + Array(text.utf8)
+      + Array(reason.utf8)
   }
 
   /// The answers that a step holds back.
@@ -131,7 +95,7 @@ struct WebSocketFields {
     var held: Set<WebSocketEnd.Answer> = []
     for value in self["types"]?.elements ?? [] {
       guard let answer = value.text.flatMap(WebSocketEnd.Answer.init(rawValue:)) else {
-        throw wrong("types", "has something that is neither PONG nor CLOSE")
+        throw error("types", "has something that is neither PONG nor CLOSE")
       }
       held.insert(answer)
     }

@@ -1,7 +1,7 @@
 import RepriseCore
 import Wire
 
-extension WebSocketFields {
+extension CaseFields {
   /// The frame that a step sends, which may be wrong in any way.
   /// - Parameter key: The masking key where the step says nothing of it; nil where frames are not masked.
   /// - Returns: The frame.
@@ -26,7 +26,7 @@ extension WebSocketFields {
     if let given = self["maskingKey"] {
       guard let text = given.text, text.utf8.count == 8, !text.hasPrefix("+"),
         let key = UInt32(text, radix: 16)
-      else { throw wrong("maskingKey", "is none of eight hexadecimal digits") }
+      else { throw error("maskingKey", "is none of eight hexadecimal digits") }
       return key
     }
     guard let isMasked = try flag("masked") else { return key }
@@ -40,7 +40,7 @@ extension WebSocketFields {
     case 7: return .short
     case 16: return .medium
     case 64: return .long
-    default: throw wrong("lengthForm", "is none of 7, 16 and 64")
+    default: throw error("lengthForm", "is none of 7, 16 and 64")
     }
   }
 
@@ -55,7 +55,7 @@ extension WebSocketFields {
   ) throws(DriverError) -> [WebSocketFrame] {
     let opcode = try opcode(orElse: .text)
     guard !opcode.isControl, opcode != .continuation else {
-      throw wrong("type", "is neither TEXT nor BINARY")
+      throw error("type", "is neither TEXT nor BINARY")
     }
     let plain = try payload() ?? Array("message".utf8)
     let compressed = try flag("compress") ?? true ? deflate(plain) : nil

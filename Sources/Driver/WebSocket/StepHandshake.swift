@@ -1,7 +1,7 @@
 import RepriseCore
 import Wire
 
-extension WebSocketFields {
+extension CaseFields {
   /// The request that a step sends, which may be wrong in any way.
   /// - Parameters:
   ///   - target: What is asked for where the step says nothing of it, and of whom.
@@ -69,10 +69,8 @@ extension WebSocketFields {
 
   /// Puts the step's own header lines in the place of those of their names.
   private func replaced(_ fields: [HTTPHead.Field]) throws(DriverError) -> [HTTPHead.Field] {
-    guard let own = self["headers"] else { return fields }
-    guard case .object(let members) = own else { throw wrong("headers", "is no object") }
     var fields = fields
-    for member in members {
+    for member in try members("headers") {
       let lines = try values(of: member).map { HTTPHead.Field(member.key, $0) }
       let name = member.key.lowercased()
       let place = fields.firstIndex { $0.name.lowercased() == name } ?? fields.endIndex
@@ -88,7 +86,7 @@ extension WebSocketFields {
     let texts = values.compactMap(\.text)
     let hasEnds = texts.contains { $0.utf8.contains { $0 == 0x0A || $0 == 0x0D } }
     guard texts.count == values.count, !hasEnds, HTTPText.isToken(Array(member.key.utf8)) else {
-      throw wrong(
+      throw error(
         "headers", "has \(member.key), which is neither a line, a list of lines, nor null")
     }
     return texts

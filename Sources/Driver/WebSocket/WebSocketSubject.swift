@@ -1,4 +1,4 @@
-package import RepriseCore
+import RepriseCore
 
 /// What is driven by cases of WebSocket.
 package enum WebSocketSubject {
@@ -8,7 +8,7 @@ package enum WebSocketSubject {
   case client(ClientCommand?, ClientPlace)
 
   /// Which end it is.
-  package var peer: Peer {
+  var peer: Peer {
     switch self {
     case .server: .server
     case .client: .client

@@ -89,9 +89,8 @@ final class WebSocketWorld: CaseWorld {
   // MARK: Steps
 
   func perform(
-    _ step: CaseStep, _ members: [JSONMember], _ now: Timestamp
+    _ step: CaseStep, _ fields: CaseFields, _ now: Timestamp
   ) throws(DriverError) -> CaseProgress {
-    let fields = WebSocketFields(step, members)
     if [.open, .connect, .accept].contains(step.action) { return try begin(fields, now) }
     guard let end = current else {
       throw DriverError(.badCase, "\(step.place): no step before has opened a connection")
@@ -116,7 +115,7 @@ final class WebSocketWorld: CaseWorld {
   }
 
   private func send(
-    _ fields: WebSocketFields, by end: WebSocketEnd, _ now: Timestamp
+    _ fields: CaseFields, by end: WebSocketEnd, _ now: Timestamp
   ) throws(DriverError) -> CaseProgress {
     let count = try fields.integer("repeat", in: 1...1_000) ?? 1
     let heard = end.hearsMessages(count: count)
@@ -130,7 +129,7 @@ final class WebSocketWorld: CaseWorld {
   }
 
   private func listen(
-    _ fields: WebSocketFields, _ end: WebSocketEnd, _ now: Timestamp
+    _ fields: CaseFields, _ end: WebSocketEnd, _ now: Timestamp
   ) throws(DriverError) -> CaseWait {
     let until = now.advanced(by: try fields.seconds(orElse: 2))
     guard let type = fields["type"] else {
@@ -144,7 +143,7 @@ final class WebSocketWorld: CaseWorld {
 
   /// Asks by a Ping whether the other end goes on, and waits for the Pong or for its leaving.
   private func fence(
-    _ fields: WebSocketFields, _ end: WebSocketEnd, _ now: Timestamp
+    _ fields: CaseFields, _ end: WebSocketEnd, _ now: Timestamp
   ) throws(DriverError) -> CaseWait {
     guard end.isOpen, !end.hasClosed else { return .time(until: now) }
     let data = end.ping(now)
@@ -165,7 +164,7 @@ final class WebSocketWorld: CaseWorld {
 
   /// Closes in good order, and waits for the end of the connection.
   private func close(
-    _ fields: WebSocketFields, _ end: WebSocketEnd, _ now: Timestamp
+    _ fields: CaseFields, _ end: WebSocketEnd, _ now: Timestamp
   ) throws(DriverError) -> CaseWait {
     let body = try fields.closeBody() ?? [0x03, 0xE8]
     if !end.hasClosed { end.send(WebSocketFrame(.close, body, maskingKey: end.maskingKey), now) }
@@ -185,7 +184,7 @@ final class WebSocketWorld: CaseWorld {
 
   /// Opens a connection, or answers one that was opened; done again when there is something to go on with.
   private func begin(
-    _ fields: WebSocketFields, _ now: Timestamp
+    _ fields: CaseFields, _ now: Timestamp
   ) throws(DriverError) -> CaseProgress {
     switch subject {
     case .server(let place): try connect(to: place, fields, now)
@@ -194,7 +193,7 @@ final class WebSocketWorld: CaseWorld {
   }
 
   private func connect(
-    to place: BrokerPlace, _ fields: WebSocketFields, _ now: Timestamp
+    to place: BrokerPlace, _ fields: CaseFields, _ now: Timestamp
   ) throws(DriverError) -> CaseProgress {
     guard !isBegun else {
       isBegun = false
@@ -234,7 +233,7 @@ final class WebSocketWorld: CaseWorld {
   }
 
   private func accept(
-    from command: ClientCommand?, at place: ClientPlace, _ fields: WebSocketFields,
+    from command: ClientCommand?, at place: ClientPlace, _ fields: CaseFields,
     _ now: Timestamp
   ) throws(DriverError) -> CaseProgress {
     try listen(for: command, at: place)

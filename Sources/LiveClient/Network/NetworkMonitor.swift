@@ -1,5 +1,4 @@
 public import RepriseCore
-import Synchronization
 
 /// Watches whether this machine has a network, for the `setReachable` of what connects.
 ///

@@ -151,36 +151,33 @@ struct AnswerBook: Sendable {
   private mutating func readRequests(
     _ value: JSONValue, _ files: [String: [UInt8]]
   ) throws(DataClientError) {
-    let root = try AnswerFields(value, file: Self.requests, path: "", keys: ["requests"])
+    let root = try AnswerFields(value, file: Self.requests, keys: ["requests"])
     let keys = ["path", "method", "parameters", "status", "body", "file", "after"]
     for fields in try root.objects("requests", keys: keys) {
       var body: [UInt8] = []
-      if let file = try fields.optionalString("file") {
+      if let file = try fields.text("file") {
         guard let bytes = files[file] else {
           throw fields.error("file", "names no .json file here")
         }
         body = bytes
       } else {
-        fields.value("body")?.append(to: &body)
+        fields["body"]?.append(to: &body)
       }
-      let status = try fields.integer("status", in: 100...599, default: 200)
+      let status = try fields.integer("status", in: 100...599) ?? 200
       let response = Response(
         file: "\(Self.requests): \(fields.path)",
-        method: try fields.optionalString("method")?.uppercased(),
+        method: try fields.text("method")?.uppercased(),
         parameters: try Self.parameters(fields),
-        message: ResponseMessage(status: status, body: body), delay: try fields.delay())
-      try add(response, path: Self.normalized(try fields.string("path")))
+        message: ResponseMessage(status: status, body: body),
+        delay: try fields.seconds("after") ?? .zero)
+      try add(response, path: Self.normalized(try fields.requiredText("path")))
     }
   }
 
   private static func parameters(_ fields: AnswerFields) throws(DataClientError) -> [String: String]
   {
-    guard let value = fields.value("parameters") else { return [:] }
-    guard case .object(let members) = value else {
-      throw fields.error("parameters", "is \(value.kindName), not an object")
-    }
     var result: [String: String] = [:]
-    for member in members {
+    for member in try fields.members("parameters") {
       guard let text = member.value.scalarText else {
         throw fields.error("parameters.\(member.key)", "is \(member.value.kindName), not a string")
       }
@@ -204,26 +201,26 @@ struct AnswerBook: Sendable {
 
   private mutating func readTopics(_ value: JSONValue) throws(DataClientError) {
     let root = try AnswerFields(
-      value, file: Self.topics, path: "", keys: ["connect", "subscribe", "publish"])
+      value, file: Self.topics, keys: ["connect", "subscribe", "publish"])
     if let connect = try root.object("connect", keys: ["refuse", "sessionPresent", "after"]) {
-      refusal = try connect.optionalInteger("refuse", in: 1...255)
+      refusal = try connect.integer("refuse", in: 1...255)
         .map(UInt8.init(truncatingIfNeeded:))
-      isSessionPresent = try connect.flag("sessionPresent")
-      connectDelay = try connect.delay()
+      isSessionPresent = try connect.flag("sessionPresent") ?? false
+      connectDelay = try connect.seconds("after") ?? .zero
     }
     for fields in try root.objects("subscribe", keys: ["filter", "refuse", "qos", "messages"]) {
       subscribing.append(
         Subscribing(
-          filter: try Self.filter("filter", fields), isRefused: try fields.flag("refuse"),
-          qos: try fields.qos(default: .exactlyOnce),
+          filter: try Self.filter("filter", fields), isRefused: try fields.flag("refuse") ?? false,
+          qos: try fields.qos() ?? .exactlyOnce,
           messages: try Self.templates("messages", fields)))
     }
     for fields in try root.objects("publish", keys: ["topic", "refuse", "answers"]) {
-      let refusal = try fields.optionalInteger("refuse", in: 0x80...0xFF)
-      guard refusal != nil || fields.value("answers") != nil else {
+      let refusal = try fields.integer("refuse", in: 0x80...0xFF)
+      guard refusal != nil || fields["answers"] != nil else {
         throw fields.error("answers", "is missing; [] says that nothing is answered")
       }
-      guard refusal == nil || fields.value("answers") == nil else {
+      guard refusal == nil || fields["answers"] == nil else {
         throw fields.error("answers", "stands beside refuse; what is refused is not answered")
       }
       publishing.append(
@@ -237,7 +234,7 @@ struct AnswerBook: Sendable {
   private static func filter(
     _ key: String, _ fields: AnswerFields
   ) throws(DataClientError) -> String {
-    let filter = try fields.string(key)
+    let filter = try fields.requiredText(key)
     let bytes = Array(filter.utf8)
     guard !bytes.isEmpty, MQTTTopicFilter.misplacedWildcards(in: bytes.span.bytes).isEmpty else {
       throw fields.error(key, "is no topic filter of MQTT")

@@ -56,12 +56,12 @@ struct AnswerTemplate: Sendable {
   ///   - hasTopic: Whether it has a topic, as messages of MQTT do.
   /// - Throws: ``DataClientError/Code/unreadable`` with the file and the key.
   init(_ fields: AnswerFields, hasTopic: Bool = true) throws(DataClientError) {
-    topic = hasTopic ? try fields.string("topic") : ""
-    qos = try fields.qos()
-    isRetained = try fields.flag("retain")
-    delay = try fields.delay()
-    if let text = try fields.optionalString("base64") {
-      guard fields.value("payload") == nil else {
+    topic = hasTopic ? try fields.requiredText("topic") : ""
+    qos = try fields.qos() ?? .atMostOnce
+    isRetained = try fields.flag("retain") ?? false
+    delay = try fields.seconds("after") ?? .zero
+    if let text = try fields.text("base64") {
+      guard fields["payload"] == nil else {
         throw fields.error("base64", "stands beside payload; one of them is enough")
       }
       guard let bytes = Base64.decode(text) else {
@@ -69,7 +69,7 @@ struct AnswerTemplate: Sendable {
       }
       payload = .bytes(bytes)
     } else {
-      switch fields.value("payload") {
+      switch fields["payload"] {
       case .string(let text): payload = .text(text)
       case let value?: payload = .json(value)
       case nil: payload = .bytes([])

@@ -23,16 +23,16 @@ struct FrameAnswers: Sendable {
   /// - Throws: ``DataClientError/Code/unreadable`` with the file and the key.
   init(_ value: JSONValue) throws(DataClientError) {
     let root = try AnswerFields(
-      value, file: AnswerBook.messages, path: "", keys: ["greeting", "messages"])
+      value, file: AnswerBook.messages, keys: ["greeting", "messages"])
     greeting = try Self.templates("greeting", root)
     var rules: [Rule] = []
     for fields in try root.objects("messages", keys: ["text", "match", "answers"]) {
-      guard fields.value("answers") != nil else {
+      guard fields["answers"] != nil else {
         throw fields.error("answers", "is missing; [] says that nothing is answered")
       }
       rules.append(
         Rule(
-          text: try fields.optionalString("text"), match: fields.value("match"),
+          text: try fields.text("text"), match: fields["match"],
           answers: try Self.templates("answers", fields)))
     }
     self.rules = rules

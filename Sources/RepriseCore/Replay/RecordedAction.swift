@@ -9,7 +9,7 @@ struct RecordedAction {
   ///   - event: An event of the session.
   ///   - aliases: The topics that the recorded client gave aliases to.
   ///   - base: The path of the URL of the server that requests are sent to.
-  init?(_ event: Event, aliases: TopicAliases = TopicAliases(), below base: String = "") {
+  init?(_ event: Event, aliases: AliasedTopics = AliasedTopics(), below base: String = "") {
     guard event.context.sender == .client else { return nil }
     var aliases = aliases
     let decoded: ClientAction.Kind? = event.withView { view in
@@ -43,7 +43,7 @@ struct RecordedAction {
 }
 
 /// The topics that a sender of MQTT 5.0 gave aliases to on a connection (5.0 section 3.3.2.3.4).
-struct TopicAliases: Sendable {
+struct AliasedTopics: Sendable {
   private var topics: [Int: String] = [:]
   /// The topic of the last message: most messages have the topic of the one before.
   private var last = ""

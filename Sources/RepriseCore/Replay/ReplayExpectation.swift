@@ -1,5 +1,3 @@
-import Wire
-
 /// Something that a session says and that did not happen yet: an action, or what the server sent.
 public struct ReplayExpectation: Sendable, Hashable {
   /// Its place in the session.

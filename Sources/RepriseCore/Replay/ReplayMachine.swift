@@ -69,7 +69,7 @@ struct ReplayMachine {
   var asked: [ReplayExchange: ClientAction.ID] = [:]
   /// The messages of QoS 2 that the server has not released; to repeat one is no second message.
   var unreleased: Set<UInt16> = []
-  var serverAliases = TopicAliases()
+  var serverAliases = AliasedTopics()
   var bindings = ReplayBindings()
   /// The last messages that were performed.
   var performedRequests = ReplayQueue<Event>()

@@ -41,7 +41,7 @@ struct ReplayOutlook {
   private(set) var end = 0
   private var precedence = ReplayPrecedence()
   /// The topics that the client gave aliases to, before the first action that nobody asked for.
-  private(set) var aliases = TopicAliases()
+  private(set) var aliases = AliasedTopics()
   private var decoded = 0
   /// The path of the URL of the server that requests are sent to.
   let requestBase: String

@@ -43,7 +43,7 @@ struct CassetteRun: Sendable {
     _ body: (TestClient) async throws -> Result
   ) async throws -> Result {
     let client = try TestClient(
-      replaying: try RecordingFile.replay(place.path, settings), reporter(), settings)
+      replaying: try CassetteFile.replay(place.path, settings), reporter(), settings)
     let start = ContinuousClock.now
     do {
       let result = try await body(client)
@@ -66,7 +66,7 @@ struct CassetteRun: Sendable {
   private func replayUnlessItDiverges<Result>(
     _ body: (TestClient) async throws -> Result
   ) async throws -> Result? {
-    let replay = try RecordingFile.replay(place.path, settings)
+    let replay = try CassetteFile.replay(place.path, settings)
     let client = try TestClient(replaying: replay, reporter(isTentative: true), settings)
     do {
       let result = try await body(client)
@@ -94,14 +94,14 @@ struct CassetteRun: Sendable {
         .badName,
         "\(place.path): a capture can't be recorded by a test; name a recording, without .pcap")
     }
-    try RecordingFile.claim(place.path)
-    defer { RecordingFile.release(place.path) }
+    try CassetteFile.claim(place.path)
+    defer { CassetteFile.release(place.path) }
     let (result, client) = try await runLive(body)
     guard client.failures == 0 else {
       reporter().warn("\(nothingRecorded), as the test failed")
       return result
     }
-    try RecordingFile.write(try client.finishRecording(), to: place.path)
+    try CassetteFile.write(try client.finishRecording(), to: place.path)
     return result
   }
 
@@ -135,7 +135,7 @@ struct CassetteRun: Sendable {
   private func verify<Result>(
     _ body: (TestClient) async throws -> Result
   ) async throws -> Result {
-    try RecordingFile.check(place.path, settings.redact)
+    try CassetteFile.check(place.path, settings.redact)
     let recorded = try SessionDigest(contentsOf: place.path, settings)
     let (result, client) = try await runLive(body)
     let run = try client.finishRecording()

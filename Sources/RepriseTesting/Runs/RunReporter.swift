@@ -58,7 +58,7 @@ struct RunReporter: Sendable {
   /// Attaches the recording and what this run was.
   private func attach(_ run: [UInt8], at place: SourceLocation) {
     let name = recording.split(separator: "/").last.map(String.init) ?? recording
-    if let bytes = RecordingFile.bytes(recording) {
+    if let bytes = CassetteFile.bytes(recording) {
       Attachment.record(bytes, named: name, sourceLocation: place)
     }
     Attachment.record(

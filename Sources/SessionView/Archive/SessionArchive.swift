@@ -104,7 +104,7 @@ package struct SessionArchive: Sendable {
   ///   - index: The place of the event, from 0.
   ///   - use: What is called.
   /// - Returns: What the closure returns; nil where there is no such event.
-  package func withEvent<Result>(
+  func withEvent<Result>(
     at index: Int, _ use: (borrowing EventView) -> Result
   ) -> Result? {
     guard entries.indices.contains(index) else { return nil }
@@ -176,13 +176,13 @@ package struct SessionArchive: Sendable {
   }
 
   /// What an event answers.
-  package func questions(of index: Int) -> [ExchangePair] {
+  func questions(of index: Int) -> [ExchangePair] {
     guard entries.indices.contains(index) else { return [] }
     return chain(from: entries[index].answers, \.ofAnswer)
   }
 
   /// What became of the questions of an event that have no answer.
-  package func fates(of index: Int) -> [ExchangeFate] { fates[index] ?? [] }
+  func fates(of index: Int) -> [ExchangeFate] { fates[index] ?? [] }
 
   private func chain(
     from last: UInt32, _ before: KeyPath<LinkedPair, UInt32>
@@ -242,13 +242,13 @@ package struct SessionArchive: Sendable {
 /// An event that asks, and the one that answers it.
 package struct ExchangePair: Sendable, Hashable {
   /// What is asked and answered.
-  package var kind: ExchangeKind
+  var kind: ExchangeKind
   /// The place of the event that asks.
-  package var question: Int
+  var question: Int
   /// The place of the event that answers.
-  package var answer: Int
+  var answer: Int
   /// How long the answer took, in nanoseconds.
-  package var nanoseconds: Int
+  var nanoseconds: Int
 }
 
 /// What became of a question that has no answer.
@@ -261,7 +261,7 @@ package enum ExchangeFate: Sendable, Hashable {
   case undecided(ExchangeKind)
 
   /// Which question it was.
-  package var kind: ExchangeKind {
+  var kind: ExchangeKind {
     switch self {
     case .unanswered(let kind), .stillOpen(let kind), .undecided(let kind): kind
     }

@@ -4,7 +4,7 @@ package import RepriseCore
 /// A finding with its clause, and the event that it is about.
 package struct SessionFinding: Sendable {
   /// The clause that is violated.
-  package var clause: Clause
+  var clause: Clause
   /// What was found.
   package var finding: Finding
   /// The place of the event in the archive; nil where that is not known.

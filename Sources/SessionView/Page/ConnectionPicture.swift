@@ -24,11 +24,11 @@ package struct ConnectionPicture: Sendable {
   /// A subscription that was asked for on the connection.
   package struct Held: Sendable, Hashable {
     /// The topic filter.
-    package var filter: String
+    var filter: String
     /// The QoS that was asked for, or was granted.
-    package var qos: UInt8
+    var qos: UInt8
     /// Whether the server has granted it.
-    package var isGranted: Bool
+    var isGranted: Bool
     /// The frame of its SUBSCRIBE.
     package var frame: Int
   }
@@ -36,15 +36,15 @@ package struct ConnectionPicture: Sendable {
   /// A packet whose identifier is in use.
   package struct InFlight: Sendable, Hashable {
     /// The end that sent it.
-    package var sender: Peer
+    var sender: Peer
     /// The packet identifier.
     package var id: UInt16
     /// Its type.
-    package var type: String
+    var type: String
     /// The type of the packet that it waits for.
-    package var waitsFor: String
+    var waitsFor: String
     /// What it is about: a topic.
-    package var topic: String
+    var topic: String
     /// Its frame.
     package var frame: Int
   }
@@ -58,31 +58,31 @@ package struct ConnectionPicture: Sendable {
   /// The number of the connection.
   package let number: Int
   /// How far it is.
-  package private(set) var phase = Phase.open
+  private(set) var phase = Phase.open
   /// The addresses of its ends; nil where the capture does not show how it opened.
-  package private(set) var ends: (client: String, server: String)?
+  private(set) var ends: (client: String, server: String)?
   /// What it speaks, by the names of `inspect`.
-  package private(set) var wire = ""
+  private(set) var wire = ""
   /// The client identifier; nil where no CONNECT was seen.
   package private(set) var client: String?
   /// The Keep Alive in seconds; 0 is none.
-  package private(set) var keepAlive = 0
+  private(set) var keepAlive = 0
   /// Clean Session or Clean Start.
-  package private(set) var isClean = false
+  private(set) var isClean = false
   /// Whether the server had a session of the client.
-  package private(set) var isSessionPresent: Bool?
+  private(set) var isSessionPresent: Bool?
   /// The topic of the will, as long as there is one.
-  package private(set) var willTopic: String?
+  private(set) var willTopic: String?
   /// The subscriptions, in the order in which they were asked for.
-  package private(set) var subscriptions: [Held] = []
+  private(set) var subscriptions: [Held] = []
   /// How many events each end has sent, and when the last of them.
-  package private(set) var sent: [Peer: (count: Int, last: Timestamp)] = [:]
+  private(set) var sent: [Peer: (count: Int, last: Timestamp)] = [:]
   /// How many PINGREQ are not answered.
-  package private(set) var openPings = 0
+  private(set) var openPings = 0
   /// When its first event was.
   package private(set) var start: Timestamp?
   /// How it ended, by the names of `inspect`; nil as long as it is open.
-  package private(set) var ending: String?
+  private(set) var ending: String?
 
   private var flights: [Key: InFlight] = [:]
   private var requests: [UInt16: [(filter: String, qos: UInt8)]] = [:]
@@ -93,7 +93,7 @@ package struct ConnectionPicture: Sendable {
   package init(_ number: Int) { self.number = number }
 
   /// The packets whose identifiers are in use, the earliest first.
-  package var inFlight: [InFlight] {
+  var inFlight: [InFlight] {
     flights.values.sorted { ($0.frame, $0.id) < ($1.frame, $1.id) }
   }
 

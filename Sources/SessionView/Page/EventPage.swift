@@ -8,10 +8,10 @@ package struct EventPage: Sendable {
     package var event: Int
     /// Its frame, its connection and its type.
     package var frame: Int
-    package var connection: Int
-    package var type: String
+    var connection: Int
+    var type: String
     /// What is asked and answered.
-    package var pair: ExchangePair
+    var pair: ExchangePair
   }
 
   /// When, where and between whom it happened.
@@ -19,16 +19,16 @@ package struct EventPage: Sendable {
   /// The event as `inspect` prints it for programs.
   package let event: JSONValue
   /// What it answers, and what answers it.
-  package let questions: [Relation]
+  let questions: [Relation]
   package let answers: [Relation]
   /// What became of its questions that have no answer.
-  package let fates: [ExchangeFate]
+  let fates: [ExchangeFate]
   /// What was found in it.
   package let findings: [SessionFinding]
   /// How its connection is behind it.
-  package let picture: ConnectionPicture
+  let picture: ConnectionPicture
   /// Its bytes, if it has some.
-  package let bytes: ShownBytes?
+  let bytes: ShownBytes?
   /// What is not shown.
   let redaction: RedactionRules
 

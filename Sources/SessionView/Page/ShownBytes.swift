@@ -4,9 +4,9 @@ import Wire
 /// The bytes of an event, of which nothing is shown that must not be told.
 package struct ShownBytes: Sendable {
   /// What the bytes are of, for people.
-  package let title: String
+  let title: String
   /// The bytes; nil stands for one that is hidden.
-  package let bytes: [UInt8?]
+  let bytes: [UInt8?]
   /// How many there are in all; those at the end may not be shown.
   package let count: Int
 
@@ -56,7 +56,7 @@ package struct ShownBytes: Sendable {
   }
 
   /// The bytes as digits, two each; `**` stands for one that is hidden.
-  package var hexadecimal: String { bytes.map { Self.digits($0) }.joined() }
+  var hexadecimal: String { bytes.map { Self.digits($0) }.joined() }
 
   /// The bytes as lines: the offset, the digits, and what they are in ASCII.
   /// - Parameter width: How many bytes a line has.

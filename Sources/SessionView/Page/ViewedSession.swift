@@ -57,7 +57,7 @@ package struct ViewedSession: Sendable {
   /// How a connection is when an event has happened on it.
   /// - Parameter index: The place of the event.
   /// - Returns: The picture; nil where there is no such event.
-  package func picture(at index: Int) -> ConnectionPicture? {
+  func picture(at index: Int) -> ConnectionPicture? {
     guard let connection = archive.context(at: index)?.connection else { return nil }
     var picture = ConnectionPicture(connection)
     for place in 0...index where archive.context(at: place)?.connection == connection {
@@ -72,7 +72,7 @@ package struct ViewedSession: Sendable {
   package func page(at index: Int) -> EventPage? { EventPage(of: index, in: self) }
 
   /// The type of an event by the name that `inspect` prints, for people.
-  package func typeName(at index: Int) -> String {
+  func typeName(at index: Int) -> String {
     archive.withEvent(at: index) { event in
       var line: [UInt8] = []
       EventJSONWriter(hiding: redaction).append(event, to: &line)

@@ -17,7 +17,7 @@ package struct Screen: Sendable, Hashable {
   /// The rows from above; there may be fewer.
   package var rows: [StyledText] = []
   /// Where the cursor is shown, from 0; nil where it is not.
-  package var cursor: (row: Int, column: Int)?
+  var cursor: (row: Int, column: Int)?
 
   /// Creates an empty screen.
   package init(_ size: Size) { self.size = size }

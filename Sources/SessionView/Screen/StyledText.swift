@@ -8,10 +8,10 @@ package struct StyledText: Sendable, Hashable {
       case green, yellow, blue, magenta, cyan
     }
 
-    package var color: Color?
-    package var isBold = false
-    package var isDim = false
-    package var isReversed = false
+    var color: Color?
+    var isBold = false
+    var isDim = false
+    var isReversed = false
 
     /// Creates a style.
     package init(
@@ -25,8 +25,8 @@ package struct StyledText: Sendable, Hashable {
 
     package static let plain = Style()
     package static let fault = Style(.red)
-    package static let bar = Style(isReversed: true)
-    package static let title = Style(isBold: true)
+    static let bar = Style(isReversed: true)
+    static let title = Style(isBold: true)
     package static let quiet = Style(isDim: true)
   }
 
@@ -39,7 +39,7 @@ package struct StyledText: Sendable, Hashable {
   /// The parts.
   package private(set) var spans: [Span] = []
   /// How the rest of the line looks.
-  package var rest = Style.plain
+  var rest = Style.plain
 
   /// Creates text of one part.
   package init(_ text: String = "", _ style: Style = .plain) { append(text, style) }
@@ -53,7 +53,7 @@ package struct StyledText: Sendable, Hashable {
   package var plain: String { spans.map(\.text).joined() }
 
   /// The same, reversed to the end of its line.
-  package var reversed: StyledText {
+  var reversed: StyledText {
     var copy = self
     for index in copy.spans.indices { copy.spans[index].style.isReversed = true }
     copy.rest.isReversed = true

@@ -1,7 +1,7 @@
 /// The line in which a user types what to search, to choose, or where to go.
 package struct Prompt: Sendable {
   /// What it is for.
-  package enum Kind: String, Sendable {
+  enum Kind: String, Sendable {
     case search = "/"
     case searchBack = "?"
     case choose = "&"

@@ -5,9 +5,9 @@ package struct ViewedSteps: Sendable {
   /// One thing of how the machine was.
   package struct State: Sendable, Hashable {
     package var name: String
-    package var value: String
+    var value: String
     /// When it is over, if it waits.
-    package var until: Timestamp?
+    var until: Timestamp?
 
     /// Creates one.
     package init(_ name: String, _ value: String, until: Timestamp? = nil) {
@@ -20,11 +20,11 @@ package struct ViewedSteps: Sendable {
   /// One step.
   package struct Step: Sendable {
     /// When it was, in the session's time.
-    package var time: Timestamp
+    var time: Timestamp
     /// The frame that it comes from; nil where it comes from time alone.
     package var place: ReplayPlace?
     /// What kind of step it is: `received`, `performed`, `called`, `completed`, `told`, `diverged`.
-    package var kind: String
+    var kind: String
     /// The step as a line with the colours of `EventTextWriter`, or of its like.
     package var line: [UInt8]
     /// How the machine was behind it.

@@ -1,30 +1,30 @@
-package import RepriseCore
+import RepriseCore
 import Wire
 
 /// What a connection did that tells how it ended and what its keep-alive was used for.
-package struct ConnectionCourse {
+struct ConnectionCourse {
   /// How the connection came into view; nil where no event tells it.
-  package private(set) var opening: ConnectionOpening?
+  private(set) var opening: ConnectionOpening?
   /// The client's identifier; nil where it is not known.
-  package private(set) var client: Name?
+  private(set) var client: Name?
   /// Whether control packets were seen.
-  package private(set) var isMQTT = false
+  private(set) var isMQTT = false
   /// The keep-alive in seconds, as the client asked for it, or as the server set it; 0 is none, nil not known.
-  package private(set) var keepAlive: Int?
+  private(set) var keepAlive: Int?
   /// How many PINGREQs the client sent.
-  package private(set) var pings = 0
+  private(set) var pings = 0
   /// The longest time between two packets of the client, in nanoseconds, where the capture shows all between them.
-  package private(set) var longestSilence: Int?
+  private(set) var longestSilence: Int?
   /// How often that time was longer than one and a half times the keep-alive.
-  package private(set) var overruns = 0
+  private(set) var overruns = 0
   /// The code of a CONNACK that refuses.
-  package private(set) var refusal: UInt8?
+  private(set) var refusal: UInt8?
   /// Whether CONNACK has accepted the client.
-  package private(set) var isAccepted = false
+  private(set) var isAccepted = false
   /// The connection that took this one over.
-  package var rival: Rival?
+  var rival: Rival?
   /// The last event of the client.
-  package private(set) var lastOfClient: Timestamp?
+  private(set) var lastOfClient: Timestamp?
 
   private var disconnect: (peer: Peer, code: UInt8?)?
   private var webSocketClose: (peer: Peer, code: UInt16?)?
@@ -44,10 +44,10 @@ package struct ConnectionCourse {
   private static let takeoverTime: Int64 = 10_000_000_000
 
   /// Creates the course of a new connection.
-  package init() {}
+  init() {}
 
   /// Takes the next event of the connection.
-  package mutating func consume(_ event: borrowing EventView) {
+  mutating func consume(_ event: borrowing EventView) {
     let context = event.context
     switch event.body {
     case .opened(let opened):
@@ -125,7 +125,7 @@ package struct ConnectionCourse {
   ///   - closing: What the event says.
   ///   - closer: The peer that began it.
   /// - Returns: The end.
-  package mutating func end(_ closing: ConnectionClosing, by closer: Peer) -> ConnectionEnd {
+  mutating func end(_ closing: ConnectionClosing, by closer: Peer) -> ConnectionEnd {
     if disconnect == nil, closing.how != .endOfCapture { endSilence(closing.firstTime) }
     if let told = toldEnd { return told }
     let peer = closer

@@ -3,23 +3,23 @@ package import RepriseCore
 /// What is known of a connection that is over, or given up.
 package struct ConnectionSummary: Sendable {
   /// The file, by its place among those that are read.
-  package var file: Int
+  var file: Int
   /// The number of the connection in it.
   package var number: Int
   /// The client's identifier; nil where it is not known.
   package var client: Name?
   /// The client's address and port; nil where no event tells them.
-  package var clientAddress: String?
+  var clientAddress: String?
   /// The server's address and port.
-  package var serverAddress: String?
+  var serverAddress: String?
   /// What it speaks, by the names of `inspect`.
-  package var protocolName: String
+  var protocolName: String
   /// What that runs over; nil if over the connection itself.
-  package var over: Carrier?
+  var over: Carrier?
   /// The version of TLS under it; nil without TLS, and where the hellos don't tell it.
-  package var tlsVersion: String?
+  var tlsVersion: String?
   /// The server that the client asked for by TLS.
-  package var serverName: String?
+  var serverName: String?
   /// The time of its first segment or event.
   package var begin: Timestamp
   /// From there to its end, in nanoseconds; 0 where the clock went back.

@@ -80,7 +80,7 @@ package final class RequestKeys: Sendable {
 }
 
 /// What names a request over WebSocket, and its answer: JSON with the number of an envelope, or with an `id`.
-package struct RequestNames {
+package struct RequestIdentity {
   /// The number, or a hash of the id.
   package let id: UInt64
   /// Whether it answers a request of the other end.

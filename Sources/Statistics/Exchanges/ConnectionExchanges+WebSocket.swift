@@ -23,7 +23,7 @@ extension ConnectionExchanges {
     case .ping: ping(Name.identity(of: frame.payload), context, isSelected, sink)
     case .pong: pong(Name.identity(of: frame.payload), context, sink)
     case .text:
-      guard let request = RequestNames(frame, of: sender, requestKeys) else { return }
+      guard let request = RequestIdentity(frame, of: sender, requestKeys) else { return }
       if request.isAnswer {
         answer(.webSocketRequesting, request.id, to: sender.other, context, sink)
       } else {

@@ -85,13 +85,13 @@ package struct ExchangeOutcome: Sendable, Hashable {
   /// Which kind of question it was.
   package var kind: ExchangeKind
   /// The end that asked.
-  package var asker: Peer
+  var asker: Peer
   /// When it was asked first.
   package var time: Timestamp
   /// The frame in which it was asked first.
   package var frame: Int
   /// Whether the question is one of those that were selected.
-  package var isSelected: Bool
+  var isSelected: Bool
   /// How it ended.
   package var result: Result
 

@@ -11,9 +11,9 @@ package struct ExchangeTally: Sendable {
   /// The times to the answers, in nanoseconds.
   package private(set) var times = Histogram(precision: 7)
   /// Where the slowest of them was asked, and on whose connection; nil where there is none, and where that is not known.
-  package private(set) var slowest: (place: Place, client: Name?)?
+  private(set) var slowest: (place: Place, client: Name?)?
   /// Where the first was asked that had no answer when its connection was closed.
-  package private(set) var firstUnanswered: Place?
+  private(set) var firstUnanswered: Place?
 
   /// Creates an empty tally.
   package init() {}
@@ -36,7 +36,7 @@ package struct ExchangeTally: Sendable {
 /// Where something stands.
 package struct Place: Sendable, Hashable {
   /// The file, by its place among those that are read.
-  package var file: Int
+  var file: Int
   /// The frame; in a recording, the line.
   package var frame: Int
   /// The connection.

@@ -6,7 +6,7 @@
 /// greatest value are exact.
 package struct Histogram: Sendable, Hashable {
   /// How fine the buckets are: 2^precision of them an octave, 1 to 12.
-  package let precision: Int
+  let precision: Int
   /// How many values there were.
   package private(set) var count = 0
   /// What they add up to; as much as a number can say, if that is more.

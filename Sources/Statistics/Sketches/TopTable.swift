@@ -20,7 +20,7 @@ package struct TopTable<Value: Sendable>: Sendable {
   }
 
   /// The most names.
-  package let capacity: Int
+  let capacity: Int
   /// How often a name took the entry of another one.
   package private(set) var replacements = 0
   private let makeValue: @Sendable () -> Value

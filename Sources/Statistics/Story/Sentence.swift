@@ -8,7 +8,7 @@ package struct Sentence: Sendable, Hashable {
   }
 
   /// What it is of.
-  package var role: Role
+  var role: Role
   /// Where it begins.
   package var frame: Int
   /// The last frame that it is about; the same for what happens once.

@@ -6,7 +6,7 @@ package struct StoryFold {
     package var first: Sentence
     package var last: Sentence
     /// How many connections go as each of those before, by its number.
-    package var counts: [Int: Int]
+    var counts: [Int: Int]
 
     /// What there is to say of it, without a full stop.
     package var text: String {

@@ -14,7 +14,7 @@ package struct Storyteller {
   /// How they ended.
   package private(set) var ends: [ConnectionEnd: Int] = [:]
   /// Why the last of them that ended did; nil as long as none did.
-  package private(set) var lastEnd: String?
+  private(set) var lastEnd: String?
   /// The slowest answer.
   private(set) var slowest: (outcome: ExchangeOutcome, connection: Int, nanoseconds: Int)?
   /// The times to all answers of its kind.

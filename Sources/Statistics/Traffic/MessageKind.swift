@@ -55,7 +55,7 @@ package struct MessageKind: Sendable, Hashable, CaseIterable {
   }
 
   /// What it belongs to: `mqtt`, `websocket`, `http`, `tls`, or `connection`.
-  package var protocolName: String {
+  var protocolName: String {
     switch index {
     case 0..<Self.firstOpcode: "mqtt"
     case Self.firstOpcode..<Self.firstOther: "websocket"

@@ -6,7 +6,7 @@ package struct Publishes: Sendable, Hashable {
   /// How many there were, by their QoS; the last is that which does not exist.
   package private(set) var byQoS = [0, 0, 0, 0]
   /// How many had RETAIN.
-  package private(set) var retained = 0
+  private(set) var retained = 0
   /// How many had DUP: they were sent again.
   package private(set) var duplicates = 0
 

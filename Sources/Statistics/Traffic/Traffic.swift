@@ -8,7 +8,7 @@ package struct Traffic: Sendable, Hashable {
   /// Their bytes, with headers of their protocol and without those of TCP and TLS, as far as they were captured.
   package var bytes = 0
   /// Of these, the bytes of what applications sent: payloads of PUBLISH, frames and bodies, without compression.
-  package var payload = 0
+  var payload = 0
 
   /// Adds what another one has.
   mutating func add(_ other: Traffic) {

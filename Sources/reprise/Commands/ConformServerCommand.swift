@@ -49,7 +49,11 @@ enum ConformServerCommand: Command {
     // Stopped at the end of the run, when nobody knows it any more.
     var launched: LaunchedBroker?
     defer { withExtendedLifetime(launched) {} }
-    return try WebSocketRun.run(arguments, console, .server) {
+    // What lets clients in is no one's to see, and so the fields of --header are not shown.
+    return try WebSocketRun.run(
+      arguments, console, .server,
+      asking: { try arguments.operands.first.map(url).flatMap { WebSocketTarget($0) } }
+    ) {
       let command = arguments.value(launch)
       guard (command == nil) != arguments.operands.isEmpty else {
         throw UsageError(
@@ -65,8 +69,16 @@ enum ConformServerCommand: Command {
   private static func place(
     _ launched: LaunchedBroker?, _ arguments: Arguments, _ console: Console
   ) throws -> BrokerPlace {
-    let text =
-      arguments.operands.first ?? launched.map { "ws://127.0.0.1:\($0.port)/" } ?? ""
+    let url = try url(
+      arguments.operands.first ?? launched.map { "ws://127.0.0.1:\($0.port)/" } ?? "")
+    if url.isSecure { console.noteKeyLog() }
+    return try BrokerPlace(
+      url, tls: BrokerOptions.tls(arguments, isSecure: url.isSecure),
+      credentials: BrokerPlace.Credentials(),
+      headers: BrokerOptions.headers(arguments, isWebSocket: true))
+  }
+
+  private static func url(_ text: String) throws(UsageError) -> BrokerURL {
     let url = try BrokerOptions.url(text)
     guard url.path != nil else {
       throw UsageError("\(url) is no URL of WebSocket", "type ws:// or wss://HOST:PORT/PATH")
@@ -76,10 +88,6 @@ enum ConformServerCommand: Command {
         "a user name in the URL is nothing that a WebSocket has a place for",
         "add --header 'Authorization: ...'")
     }
-    if url.isSecure { console.noteKeyLog() }
-    return try BrokerPlace(
-      url, tls: BrokerOptions.tls(arguments, isSecure: url.isSecure),
-      credentials: BrokerPlace.Credentials(),
-      headers: BrokerOptions.headers(arguments, isWebSocket: true))
+    return url
   }
 }

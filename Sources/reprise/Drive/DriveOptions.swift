@@ -117,11 +117,14 @@ enum DriveOptions {
   /// - Parameters:
   ///   - share: What would be run.
   ///   - arguments: What was typed.
+  ///   - target: What is asked for by WebSocket; nil where nobody has said.
   /// - Returns: That it is done.
   /// - Throws: ``OutputError``, and ``DriverError`` for a step that can't be done.
-  static func show(_ share: DriveShare, _ arguments: Arguments) throws -> ExitStatus {
+  static func show(
+    _ share: DriveShare, _ arguments: Arguments, asking target: WebSocketTarget? = nil
+  ) throws -> ExitStatus {
     let output = try OutputFile(arguments.value(.output), inputs: [])
-    for plan in share.own { try output.write(try plan.preview()) }
+    for plan in share.own { try output.write(try plan.preview(of: target)) }
     try output.close()
     return .done
   }

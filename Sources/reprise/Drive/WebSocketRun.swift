@@ -9,15 +9,18 @@ enum WebSocketRun {
   ///   - arguments: What was typed.
   ///   - console: How to tell the user.
   ///   - peer: Which end is driven.
+  ///   - target: What is asked for, where what would be sent is shown alone; nil where nobody has said.
   ///   - subject: Makes ready what is driven; it is not asked for where nothing is.
   /// - Returns: What the process ends with.
   /// - Throws: ``UsageError``, ``OutputError``, ``DriverError`` or ``Interrupted``.
   static func run(
     _ arguments: Arguments, _ console: Console, _ peer: Peer,
-    _ subject: () throws -> WebSocketSubject
+    asking target: () throws -> WebSocketTarget? = { nil }, _ subject: () throws -> WebSocketSubject
   ) throws -> ExitStatus {
     let share = try DriveShare(of: plans(arguments, peer), arguments)
-    if arguments.has(DriveOptions.dryRun) { return try DriveOptions.show(share, arguments) }
+    if arguments.has(DriveOptions.dryRun) {
+      return try DriveOptions.show(share, arguments, asking: target())
+    }
     let report = try DriveReport(arguments, share, console)
     let results = try drive(try subject(), share, arguments, console)
     return try report.write(results, by: ["rfc6455"], on: peer)

@@ -166,7 +166,7 @@ struct SessionPage {
       rest.append(JSONMember("topic", .string(topic)))
     }
     if case .webSocket(let frame) = event.body,
-      let request = RequestNames(frame, of: event.context.sender, requestKeys)
+      let request = RequestIdentity(frame, of: event.context.sender, requestKeys)
     {
       let key = request.isAnswer ? "answers" : "asks"
       rest.append(JSONMember(key, .string(String(request.id, radix: 36))))

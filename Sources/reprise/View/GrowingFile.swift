@@ -1,6 +1,5 @@
 import Glibc
 import RepriseCore
-import Synchronization
 
 /// A file that somebody still writes to, as a pipe that does not end where the file does now.
 final class GrowingFile: Sendable {

@@ -1,6 +1,5 @@
 import Foundation
 import RepriseCore
-import TestSupport
 import Testing
 import Wire
 

@@ -1,4 +1,3 @@
-import Foundation
 import RepriseCore
 import TestSupport
 import Testing

@@ -1,9 +1,6 @@
-import Capture
-import Foundation
 import RepriseCore
 import TestSupport
 import Testing
-import Wire
 
 /// A capture written as a recording and read again is the same session, byte for byte.
 @Suite struct RecordingTests {

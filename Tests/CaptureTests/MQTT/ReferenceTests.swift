@@ -1,9 +1,7 @@
-import Capture
 import Foundation
 import RepriseCore
 import TestSupport
 import Testing
-import Wire
 
 /// Every capture with an independent decoder's packets beside it gives the same packets.
 @Suite struct ReferenceTests {

@@ -1,9 +1,6 @@
 import RepriseCore
-import TestSupport
 import Testing
 import Wire
-
-@testable import Capture
 
 /// A connection whose first packet or request is cut is told, or named in a note with its remedy.
 @Suite struct CutStartPitfallTests {

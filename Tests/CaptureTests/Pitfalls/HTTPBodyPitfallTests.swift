@@ -2,8 +2,6 @@ import RepriseCore
 import Testing
 import Wire
 
-@testable import Capture
-
 /// What stands in the bodies of other requests and answers, in front of a handshake.
 @Suite struct HTTPBodyPitfallTests {
   /// What begins as a request or an answer does, or is one.

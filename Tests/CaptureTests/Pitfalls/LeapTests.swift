@@ -1,6 +1,5 @@
 import RepriseCore
 import Testing
-import Wire
 
 @testable import Capture
 

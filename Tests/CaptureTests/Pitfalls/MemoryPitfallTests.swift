@@ -1,10 +1,7 @@
 import RepriseCore
-import TestSupport
 import Testing
 import Wire
 import WireDeflate
-
-@testable import Capture
 
 /// Pitfall 23: the memory that everything unfinished takes together.
 @Suite struct MemoryPitfallTests {

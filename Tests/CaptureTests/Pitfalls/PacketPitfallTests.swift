@@ -3,8 +3,6 @@ import TestSupport
 import Testing
 import Wire
 
-@testable import Capture
-
 /// Pitfalls 24, 25, 27, and 29 to 31: packets in segments, wrong packets, and what packets leave out.
 @Suite struct PacketPitfallTests {
   private static func types(_ tap: Tap, _ peer: Peer) -> [String] {

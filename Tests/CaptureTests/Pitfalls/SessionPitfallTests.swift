@@ -1,4 +1,3 @@
-import Capture
 import RepriseCore
 import TestSupport
 import Testing

@@ -2,8 +2,6 @@ import RepriseCore
 import Testing
 import Wire
 
-@testable import Capture
-
 /// MQTT in the messages of WebSocket: packets and frames have nothing to do with each other.
 @Suite struct WebSocketCargoPitfallTests {
   /// The session in frames of up to so many bytes each, which pay no heed to packets; pings in between.

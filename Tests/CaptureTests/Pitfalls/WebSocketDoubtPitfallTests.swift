@@ -2,8 +2,6 @@ import RepriseCore
 import Testing
 import Wire
 
-@testable import Capture
-
 /// What looks like a frame and need not be one: what stands behind bytes that the capture lost.
 @Suite struct WebSocketDoubtPitfallTests {
   private static let refusal = "HTTP/1.1 401 Unauthorized\r\nContent-Length: 0\r\n\r\n"

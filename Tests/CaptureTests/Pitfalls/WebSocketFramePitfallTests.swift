@@ -3,8 +3,6 @@ import Testing
 import Wire
 import WireDeflate
 
-@testable import Capture
-
 /// Frames as they come on the wire: fragments, compression, and what breaks the rules.
 @Suite struct WebSocketFramePitfallTests {
   @Test("34: control frames between fragments, the longest of them, and a close with a reason")

@@ -2,8 +2,6 @@ import RepriseCore
 import Testing
 import Wire
 
-@testable import Capture
-
 /// The opening handshake, as it comes and as it does not.
 @Suite struct WebSocketHandshakePitfallTests {
   @Test("37: other exchanges may come before the handshake, with bodies that look like anything")

@@ -1,7 +1,5 @@
-import Capture
 import Foundation
 import RepriseCore
-import Wire
 
 /// An event as a tool outside reads it: the parsed line of `inspect --format jsonl`.
 struct InspectLine {

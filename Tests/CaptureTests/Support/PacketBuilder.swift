@@ -1,4 +1,3 @@
-import RepriseCore
 import Wire
 
 /// Makes packets, header by header from the inside out; checksums stay 0.

@@ -1,5 +1,4 @@
 import RepriseCore
-import TestSupport
 import Testing
 import Wire
 

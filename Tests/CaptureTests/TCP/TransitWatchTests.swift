@@ -1,6 +1,3 @@
-import Foundation
-import RepriseCore
-import TestSupport
 import Testing
 
 @testable import Capture

@@ -1,5 +1,6 @@
 import CloudSimulator
 import RepriseCore
+import TestSupport
 import Testing
 
 /// The server of links on a broker in process.
@@ -14,18 +15,15 @@ import Testing
     let peer = Peer(broker.client(named: "peer"))
     let server = LinkServer()
     let client = broker.client(named: "server")
-    try await withThrowingTaskGroup(of: Void.self) { group in
-      group.addTask {
-        do { try await server.run(on: client) } catch is CancellationError {}
-      }
+    try await beside {
+      try await server.run(on: client)
+    } _: {
       try await peer.connect("peer")
       #expect(try await peer.client.next(before: nil) == .connected(.init()))
       try await peer.subscribe(Self.base + "/down/+")
       try await peer.subscribe("link/app/channel/message/lobby/presence")
       #expect(try await peer.lines() == ["subscribed 1", "subscribed 1"])
       try await body(peer, server, broker)
-      group.cancelAll()
-      try await group.waitForAll()
     }
   }
 

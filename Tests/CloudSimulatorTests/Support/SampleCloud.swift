@@ -1,5 +1,6 @@
 import CloudSimulator
 import RepriseCore
+import TestSupport
 
 /// The device of all examples.
 let lamp = CloudDevice(productKey: "pk", deviceName: "dn")
@@ -41,17 +42,13 @@ func withCloud<Value: Sendable>(
   let device = Peer(broker.client(named: "device"))
   let cloud = SimulatedCloud(try CloudScript(json), broker: broker)
   let client = broker.client(named: "cloud")
-  return try await withThrowingTaskGroup(of: Void.self) { group in
-    group.addTask {
-      do { try await cloud.run(on: client) } catch is CancellationError {}
-    }
+  return try await beside {
+    try await cloud.run(on: client)
+  } _: {
     try await device.connect("device")
     _ = try await device.client.next(before: nil)
     try await device.subscribe(down + "/#")
     _ = try await device.client.next(before: nil)
-    let value = try await body(device, cloud, broker)
-    group.cancelAll()
-    try await group.waitForAll()
-    return value
+    return try await body(device, cloud, broker)
   }
 }

@@ -1,8 +1,6 @@
 import RepriseCore
 import Wire
 
-@testable import ConformanceKit
-
 extension MQTTPacket.Will {
   static func gone(qos: UInt8 = 0, retain: Bool = false, delay: Int? = nil) -> Self {
     MQTTPacket.Will(

@@ -1,6 +1,4 @@
-import Foundation
 import RepriseCore
-import TestSupport
 import Wire
 
 @testable import Capture

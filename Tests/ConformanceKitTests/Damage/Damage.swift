@@ -1,8 +1,6 @@
 import RepriseCore
 import TestSupport
 
-@testable import Capture
-
 /// What can happen to a capture between the wire and the file.
 enum Damage: String, CaseIterable {
   /// One frame of a hundred is missing, or of ten.

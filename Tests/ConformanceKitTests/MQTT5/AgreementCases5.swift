@@ -1,4 +1,3 @@
-import ConformanceKit
 import RepriseCore
 import Wire
 

@@ -1,8 +1,6 @@
 import RepriseCore
 import Wire
 
-@testable import ConformanceKit
-
 extension Case5 {
   /// Messages that were acknowledged with an error and come again (section 4.4), and an acknowledgement of which nobody
   /// knows the message.

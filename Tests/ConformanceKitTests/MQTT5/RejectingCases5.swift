@@ -1,8 +1,6 @@
 import RepriseCore
 import Wire
 
-@testable import ConformanceKit
-
 extension Case5 {
   /// An error for which no sentence makes its receiver look, and the packet that looks most like it and is none.
   private struct Error {

@@ -1,4 +1,3 @@
-import RepriseCore
 import Testing
 import Wire
 

@@ -1,4 +1,3 @@
-import DeviceSDK
 import RepriseCore
 import Testing
 

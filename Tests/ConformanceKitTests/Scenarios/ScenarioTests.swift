@@ -1,4 +1,3 @@
-import DeviceSDK
 import Foundation
 import RepriseCore
 import Testing

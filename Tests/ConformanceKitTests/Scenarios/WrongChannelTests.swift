@@ -1,6 +1,4 @@
-import Capture
 import DeviceSDK
-import Foundation
 import RepriseCore
 import Testing
 

@@ -1,6 +1,5 @@
 import RepriseCore
 
-@testable import ConformanceKit
 @testable import DeviceSDK
 
 /// What a wrong gateway does with what the right one wants done.

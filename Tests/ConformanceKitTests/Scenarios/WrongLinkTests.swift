@@ -1,5 +1,3 @@
-import Capture
-import RepriseCore
 import Testing
 
 @testable import ConformanceKit

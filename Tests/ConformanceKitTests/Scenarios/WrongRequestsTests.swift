@@ -1,5 +1,3 @@
-import DeviceSDK
-import RepriseCore
 import Testing
 
 @testable import ConformanceKit

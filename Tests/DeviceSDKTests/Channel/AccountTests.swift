@@ -4,8 +4,8 @@ import Testing
 @testable import DeviceSDK
 
 @Suite struct AccountTests {
-  private func bench() throws -> MachineBench {
-    try MachineBench.connected { $0.replySubscription = .unlessCovered }
+  private func bench() throws -> ChannelBench {
+    try ChannelBench.connected { $0.replySubscription = .unlessCovered }
   }
 
   @Test func bindsAndUnbinds() throws {
@@ -101,7 +101,7 @@ import Testing
   }
 
   @Test func isBusyFromTheCallOn() throws {
-    var bench = try MachineBench.connected()
+    var bench = try ChannelBench.connected()
     bench.call("bind", .bind(token: "t"))
     bench.call("second", .bind(token: "u"))
     bench.call("unbind", .unbind)

@@ -1,5 +1,6 @@
 import CloudSimulator
 import RepriseCore
+import TestSupport
 import Testing
 
 @testable import DeviceSDK
@@ -31,11 +32,10 @@ import Testing
     configuration.releasesReplyTopics = seed % 2 == 0
     configuration.replySubscription = seed % 3 == 0 ? .unlessCovered : .always
     configuration.startTimeout = .seconds(20)
-    let (states, open, ends) = try await withThrowingTaskGroup(of: Void.self) { group in
-      group.addTask {
-        do { try await cloud.run(on: cloudClient) } catch is CancellationError {}
-      }
-      let result = try await withChannel(on: client, configuration: configuration) { channel in
+    let (changes, open, ends) = try await beside {
+      try await cloud.run(on: cloudClient)
+    } _: {
+      try await withChannel(on: client, configuration: configuration) { channel in
         let changes = channel.stateChanges
         try await channel.start()
         let ends = await withTaskGroup(of: Int.self) { workers in
@@ -51,12 +51,9 @@ import Testing
         }
         return (changes, open, ends)
       }
-      group.cancelAll()
-      try await group.waitForAll()
-      var states: [ChannelState] = []
-      for await change in result.0 { states.append(change.state) }
-      return (states, result.1, result.2)
     }
+    var states: [ChannelState] = []
+    for await change in changes { states.append(change.state) }
     #expect(ends == 240)
     #expect(open == 0)
     #expect(!zip(states, states.dropFirst()).contains { $0 == $1 })

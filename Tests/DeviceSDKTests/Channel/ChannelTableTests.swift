@@ -55,10 +55,10 @@ import Testing
   private static let kick = ClientEvent.Closed.byServer(code: nil, "another connected")
 
   /// Returns a channel in the phase of a row, to which its trigger can come.
-  private static func bench(before row: ChannelTransition) throws -> MachineBench {
+  private static func bench(before row: ChannelTransition) throws -> ChannelBench {
     let isUnknown = row.from == .identifying || row.trigger == .startedUnknown
     let isKicked = row.trigger == .kicked
-    var bench = try MachineBench {
+    var bench = try ChannelBench {
       if isUnknown { $0.identity = nil }
       if isKicked { $0.kickLimit = row.from == .connected ? 1 : 2 }
     }
@@ -87,7 +87,7 @@ import Testing
   }
 
   /// Opens a connection, with a subscription to restore after it.
-  private static func open(_ bench: inout MachineBench) {
+  private static func open(_ bench: inout ChannelBench) {
     bench.call("start", .start)
     bench.accept()
     bench.grant()
@@ -95,14 +95,14 @@ import Testing
 
   /// Loses an open connection, and begins the next try.
   private static func lose(
-    _ bench: inout MachineBench, by end: ClientEvent.Closed = .lost("test")
+    _ bench: inout ChannelBench, by end: ClientEvent.Closed = .lost("test")
   ) {
     open(&bench)
     bench.close(end)
     bench.wait(2)
   }
 
-  private static func fire(_ row: ChannelTransition, _ bench: inout MachineBench) throws {
+  private static func fire(_ row: ChannelTransition, _ bench: inout ChannelBench) throws {
     switch row.trigger {
     case .started, .startedUnknown: bench.call("start", .start)
     case .identified: bench.call("identify", .identify(try SampleChannel.identity()))
@@ -123,9 +123,13 @@ import Testing
   }
 }
 
-extension MachineBench {
+extension ChannelBench {
   /// In seconds, until the next deadline is behind.
-  fileprivate var connectTimeout: Int64 { machine.configuration.connectTimeout.components.seconds }
+  fileprivate var connectTimeout: Double {
+    Double(machine.configuration.connectTimeout.components.seconds)
+  }
   /// In seconds, until the next deadline is behind.
-  fileprivate var closeTimeout: Int64 { machine.configuration.closeTimeout.components.seconds }
+  fileprivate var closeTimeout: Double {
+    Double(machine.configuration.closeTimeout.components.seconds)
+  }
 }

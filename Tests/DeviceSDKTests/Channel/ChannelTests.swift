@@ -73,7 +73,7 @@ import Testing
   @Test func bindsWhenItStartsWhereThatIsWanted() async throws {
     let cloud = ScriptedClient { action, now in
       guard case .publish(let message) = action.kind,
-        ChannelEnvelope(parsing: message.payload)?.params?["iotToken"] == "stale"
+        JSONValue(parsing: message.payload)?["params"]?["iotToken"] == "stale"
       else { return try SampleChannel.cloud(action, now) }
       return [.published(action.id)] + SampleChannel.reply(to: message, code: 2043)
     }
@@ -238,7 +238,7 @@ import Testing
       guard case .publish(let message) = action.kind else {
         return try SampleChannel.cloud(action, now)
       }
-      let token = ChannelEnvelope(parsing: message.payload)?.params?["iotToken"]
+      let token = JSONValue(parsing: message.payload)?["params"]?["iotToken"]
       return SampleChannel.reply(to: message, code: token == "t1" ? 200 : 2043)
     }
     try await withConnectedChannel(client) { channel in

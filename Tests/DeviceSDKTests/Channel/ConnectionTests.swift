@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct ConnectionTests {
   @Test func subscribesToAllOnceAfterTheFirstConnection() throws {
-    var bench = try MachineBench()
+    var bench = try ChannelBench()
     bench.call("start", .start)
     #expect(bench.take() == ["CONNECT {client}", "state connecting"])
     bench.accept()
@@ -23,7 +23,7 @@ import Testing
   }
 
   @Test func startsOnlyOneConnection() throws {
-    var bench = try MachineBench()
+    var bench = try ChannelBench()
     bench.call("first", .start)
     bench.call("second", .start)
     bench.accept()
@@ -36,7 +36,7 @@ import Testing
   }
 
   @Test func failsAtOnceBeforeItIsConnected() throws {
-    var bench = try MachineBench()
+    var bench = try ChannelBench()
     try bench.invoke("invoke", "/a")
     bench.call("start", .start)
     bench.call("publish", .publish(try ChannelTopic("/a"), [:]))
@@ -52,7 +52,7 @@ import Testing
   }
 
   @Test func stopsInEveryState() throws {
-    var bench = try MachineBench()
+    var bench = try ChannelBench()
     bench.call("idle", .stop)
     #expect(bench.take() == ["idle ok"])
 
@@ -86,14 +86,14 @@ import Testing
   }
 
   @Test func stopsEvenIfNobodyAnswers() throws {
-    var bench = try MachineBench.connected()
+    var bench = try ChannelBench.connected()
     bench.call("stop", .stop)
     bench.wait(5)
     #expect(bench.take() == ["DISCONNECT", "state disconnected final", "stop ok"])
   }
 
   @Test func reportsNoStateTwice() throws {
-    var bench = try MachineBench()
+    var bench = try ChannelBench()
     bench.call("start", .start)
     bench.close()
     bench.close()
@@ -101,7 +101,7 @@ import Testing
   }
 
   @Test func stopsWhileItTriesAgain() throws {
-    var bench = try MachineBench()
+    var bench = try ChannelBench()
     bench.call("start", .start)
     bench.wait(30)
     _ = bench.take()
@@ -111,7 +111,7 @@ import Testing
   }
 
   @Test func aStartThatComesTooEarlyIsLogged() throws {
-    var bench = try MachineBench.connected { $0.log = DeviceLog(level: .warning) { _ in } }
+    var bench = try ChannelBench.connected { $0.log = DeviceLog(level: .warning) { _ in } }
     bench.call("stop", .stop)
     _ = bench.take()
     bench.call("start", .start)
@@ -119,7 +119,7 @@ import Testing
   }
 
   @Test func aStopIsNoErrorInTheLog() throws {
-    var bench = try MachineBench { $0.log = DeviceLog(level: .warning) { _ in } }
+    var bench = try ChannelBench { $0.log = DeviceLog(level: .warning) { _ in } }
     bench.call("start", .start)
     bench.close()
     _ = bench.take()
@@ -128,7 +128,7 @@ import Testing
   }
 
   @Test func startsFailWhenTheirTimeIsOverAndTheChannelGoesOn() throws {
-    var bench = try MachineBench { $0.startTimeout = .seconds(5) }
+    var bench = try ChannelBench { $0.startTimeout = .seconds(5) }
     bench.call("start", .start)
     for _ in 0..<3 {
       bench.close()
@@ -146,7 +146,7 @@ import Testing
   }
 
   @Test func startsWhileItTriesAgain() throws {
-    var bench = try MachineBench()
+    var bench = try ChannelBench()
     bench.call("start", .start)
     bench.wait(30)
     bench.call("second", .start)
@@ -164,7 +164,7 @@ import Testing
   }
 
   @Test func waitsForItsIdentity() throws {
-    var bench = try MachineBench { $0.identity = nil }
+    var bench = try ChannelBench { $0.identity = nil }
     #expect(bench.machine.clientID == nil)
     bench.call("start", .start)
     #expect(bench.take() == ["state connecting"])
@@ -177,7 +177,7 @@ import Testing
   }
 
   @Test func treatsAConnectThatWasNotSentAsLost() throws {
-    var bench = try MachineBench()
+    var bench = try ChannelBench()
     bench.call("start", .start)
     bench.refuse(.transport)
     #expect(bench.take().last == "state disconnected 4101")
@@ -187,7 +187,7 @@ import Testing
   }
 
   @Test func endsWithItsWorld() throws {
-    var bench = try MachineBench.connected()
+    var bench = try ChannelBench.connected()
     bench.call("publish", .publish(try ChannelTopic("/a"), [:]))
     _ = bench.take()
     bench.input(.received(.ended))
@@ -198,7 +198,7 @@ import Testing
   }
 
   @Test func tellsNoSecretsInItsLog() throws {
-    var bench = try MachineBench {
+    var bench = try ChannelBench {
       $0.log = DeviceLog(level: .debug) { _ in }
       $0.authCode = "s3cret"
     }

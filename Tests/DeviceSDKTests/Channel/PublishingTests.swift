@@ -8,7 +8,7 @@ import Testing
   /// At QoS 0 nobody acknowledges it; the client says when it is written.
   @Test(arguments: [QoS.atMostOnce, .atLeastOnce])
   func isDoneWhenTheClientSaysSo(_ quality: QoS) throws {
-    var bench = try MachineBench.connected { $0.publishQoS = quality }
+    var bench = try ChannelBench.connected { $0.publishQoS = quality }
     bench.call("p", .publishBytes(try ChannelTopic("/a"), [1]))
     guard case .publish(let message)? = bench.open.last?.kind else {
       Issue.record("nothing was published")

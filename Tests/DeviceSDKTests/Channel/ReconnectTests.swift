@@ -6,7 +6,7 @@ import Testing
 
 @Suite struct ReconnectTests {
   @Test func comesBackAfterOneTwoFourSecondsUpToSixty() throws {
-    var bench = try MachineBench()
+    var bench = try ChannelBench()
     bench.call("start", .start)
     var delays: [Int64] = []
     for _ in 0..<8 {
@@ -14,13 +14,13 @@ import Testing
       let lost = bench.now
       guard let deadline = bench.machine.deadline else { break }
       delays.append(deadline.nanoseconds(since: lost) / 1_000_000_000)
-      bench.wait(delays.last ?? 0)
+      bench.wait(Double(delays.last ?? 0))
     }
     #expect(delays == [1, 2, 4, 8, 16, 32, 60, 60])
   }
 
   @Test func triesNothingWithoutANetworkAndAtOnceWhenItIsBack() throws {
-    var bench = try MachineBench()
+    var bench = try ChannelBench()
     bench.call("start", .start)
     bench.close()
     bench.call("gone", .setReachable(false))
@@ -51,7 +51,7 @@ import Testing
 
   @Test func addsJitterThatDependsOnTheSeedAlone() throws {
     func delay(seed: UInt64) throws -> Int64 {
-      var bench = try MachineBench {
+      var bench = try ChannelBench {
         $0.reconnect = BackOff()
         $0.jitterSeed = seed
       }
@@ -66,7 +66,7 @@ import Testing
   }
 
   @Test func forgetsFailedAttemptsAfterAMessageOrASuback() throws {
-    var bench = try MachineBench { $0.kickWindow = .zero }
+    var bench = try ChannelBench { $0.kickWindow = .zero }
     bench.call("start", .start)
     bench.close()
     bench.wait(1)
@@ -86,7 +86,7 @@ import Testing
 
   @Test(arguments: [UInt8(4), 5])
   func doesNotHammerWhenItIsNotAccepted(code: UInt8) throws {
-    var bench = try MachineBench()
+    var bench = try ChannelBench()
     bench.call("start", .start)
     bench.close(.refused(code: code))
     #expect(
@@ -100,7 +100,7 @@ import Testing
 
   @Test(arguments: [(UInt8(1), true), (2, true), (3, false), (99, false)])
   func takesOtherRefusalsForTheGateway(code: UInt8, isFinal: Bool) throws {
-    var bench = try MachineBench()
+    var bench = try ChannelBench()
     bench.call("start", .start)
     bench.close(.refused(code: code))
     #expect(bench.take().last == "state disconnected 4102/\(code)" + (isFinal ? " final" : ""))
@@ -115,7 +115,7 @@ import Testing
   /// SDK-channel-52.
   @Test(arguments: kicks)
   func givesUpWhenAnotherProcessKicksItOut(_ kick: ClientEvent.Closed) throws {
-    var bench = try MachineBench.connected()
+    var bench = try ChannelBench.connected()
     for _ in 0..<2 {
       bench.close(kick)
       bench.wait(4)
@@ -132,7 +132,7 @@ import Testing
   }
 
   @Test func toleratesKicksThatAreAMinuteApart() throws {
-    var bench = try MachineBench.connected()
+    var bench = try ChannelBench.connected()
     for _ in 0..<10 {
       bench.close(Self.kicks[0])
       bench.wait(30)
@@ -149,7 +149,7 @@ import Testing
     .byServer(code: 0x89, "busy"), .byServer(code: 0x8D, "keep alive timeout"),
   ])
   func triesForEverWhatIsNoKick(_ end: ClientEvent.Closed) throws {
-    var bench = try MachineBench.connected()
+    var bench = try ChannelBench.connected()
     for count in 1...100 {
       bench.close(end)
       #expect(bench.take() == ["state disconnected 4101"], "after \(count)")
@@ -164,12 +164,12 @@ import Testing
 
   /// Only an end soon after the beginning is a kick, unless the server says that it is one.
   @Test(arguments: [
-    (UInt8?.none, 59 as Int64, true), (nil, 60, false), (0x8E, 59, true), (0x8E, 60, true),
+    (UInt8?.none, 59 as Double, true), (nil, 60, false), (0x8E, 59, true), (0x8E, 60, true),
   ])
   func aConnectionThatHasLastedIsNotKickedOutByItsEnd(
-    code: UInt8?, age: Int64, isKick: Bool
+    code: UInt8?, age: Double, isKick: Bool
   ) throws {
-    var bench = try MachineBench.connected()
+    var bench = try ChannelBench.connected()
     bench.wait(age)
     for index in 0..<3 {
       bench.close(.byServer(code: index == 0 ? code : 0x8E, "end"))
@@ -183,7 +183,7 @@ import Testing
 
   /// Losses between kicks neither count nor take kicks back.
   @Test func lossesBetweenKicksDoNotCount() throws {
-    var bench = try MachineBench.connected()
+    var bench = try ChannelBench.connected()
     let ends: [ClientEvent.Closed] = [
       .lost("a"), Self.kicks[0], .lost("b"), .lost("c"), Self.kicks[1], .lost("d"), Self.kicks[0],
     ]
@@ -199,7 +199,7 @@ import Testing
   }
 
   @Test func restoresWhatWasGranted() throws {
-    var bench = try MachineBench.connected()
+    var bench = try ChannelBench.connected()
     bench.call("a", .subscribe(try ChannelTopic("/a")))
     bench.grant()
     bench.call("b", .subscribe(try ChannelTopic("/b")))
@@ -217,7 +217,7 @@ import Testing
   }
 
   @Test func restoresBelowThePrefixOfTheIdentityThatItHasThen() throws {
-    var bench = try MachineBench.connected { $0.replySubscription = .unlessCovered }
+    var bench = try ChannelBench.connected { $0.replySubscription = .unlessCovered }
     bench.call("a", .subscribe(try ChannelTopic("/a")))
     bench.grant()
     bench.call("x", .subscribe(try ChannelTopic("/sys/x/y/z")))
@@ -238,7 +238,7 @@ import Testing
   }
 
   @Test func doesNotRestoreWhatWasTakenBackBeforeItWasGranted() throws {
-    var bench = try MachineBench()
+    var bench = try ChannelBench()
     bench.call("start", .start)
     bench.accept()
     bench.call("u", .unsubscribe(try ChannelTopic("/#")))
@@ -253,7 +253,7 @@ import Testing
   }
 
   @Test func triesAgainWhenConnectingOrRestoringTakesTooLong() throws {
-    var bench = try MachineBench.connected()
+    var bench = try ChannelBench.connected()
     bench.close()
     bench.wait(31)
     #expect(bench.take().suffix(2) == ["state connecting", "DISCONNECT"])
@@ -268,7 +268,7 @@ import Testing
 
   @Test func connectsAsTheConfigurationSays() throws {
     let will = Message(topic: SampleChannel.up + "/gone", payload: [1])
-    var bench = try MachineBench {
+    var bench = try ChannelBench {
       $0.cleanStart = false
       $0.will = will
       $0.keepAlive = 300
@@ -291,7 +291,7 @@ import Testing
   func aKeptSessionMayNeedNoSubscription(
     rule: ChannelConfiguration.Resubscription, isPresent: Bool, asks: Bool
   ) throws {
-    var bench = try MachineBench.connected {
+    var bench = try ChannelBench.connected {
       $0.cleanStart = false
       $0.resubscription = rule
     }

@@ -6,7 +6,7 @@ import Testing
 /// What becomes of calls when the cloud refuses what was sent (MQTT 5.0).
 @Suite struct ChannelRefusalTests {
   @Test func aRefusedMessageFailsItsCall() throws {
-    var bench = try MachineBench.connected()
+    var bench = try ChannelBench.connected()
     bench.call("p", .publish(try ChannelTopic("/a"), [:]))
     bench.call("q", .publishBytes(try ChannelTopic("/b"), [1]))
     bench.fail(0x87)
@@ -16,7 +16,7 @@ import Testing
   }
 
   @Test func aRefusedRequestFailsAtOnce() throws {
-    var bench = try MachineBench.connected()
+    var bench = try ChannelBench.connected()
     try bench.invoke("c", "/account/bind")
     bench.grant()
     _ = bench.take()
@@ -28,7 +28,7 @@ import Testing
   }
 
   @Test func aRefusedUnsubscriptionKeepsTheSubscription() throws {
-    var bench = try MachineBench.connected()
+    var bench = try ChannelBench.connected()
     bench.call("u", .unsubscribe(try ChannelTopic("/#")))
     bench.fail(0x83)
     #expect(bench.take() == ["UNSUBSCRIBE {down}/#", "u error 4102/131"])
@@ -39,7 +39,7 @@ import Testing
   }
 
   @Test func aReplyTopicThatCannotBeReleasedHurtsNobody() throws {
-    var bench = try MachineBench.connected { $0.releasesReplyTopics = true }
+    var bench = try ChannelBench.connected { $0.releasesReplyTopics = true }
     try bench.invoke("c", "/a")
     bench.grant()
     bench.acknowledge()
@@ -50,7 +50,7 @@ import Testing
   }
 
   @Test func answersThatComeTooLateAreIgnored() throws {
-    var bench = try MachineBench.connected()
+    var bench = try ChannelBench.connected()
     bench.call("p", .publish(try ChannelTopic("/a"), [:]))
     bench.wait(10)
     _ = bench.take()
@@ -78,7 +78,7 @@ import Testing
       (0x9F, 4102, false),
     ] as [(UInt8, Int, Bool)])
   func aRefusedConnectionHasOneClearError(_ code: UInt8, _ kind: Int, _ isFinal: Bool) throws {
-    var bench = try MachineBench()
+    var bench = try ChannelBench()
     bench.call("start", .start)
     bench.close(.refused(code: code))
     let line = "state disconnected \(kind)/\(code)"

@@ -6,7 +6,7 @@ import Testing
 
 @Suite struct ReplyTests {
   @Test func countsAndDropsLateReplies() throws {
-    var bench = try MachineBench.connected()
+    var bench = try ChannelBench.connected()
     try bench.invoke("c", "/a")
     bench.grant()
     bench.wait(10)
@@ -16,7 +16,7 @@ import Testing
   }
 
   @Test func handsUnknownRepliesToListenersOnly() throws {
-    var bench = try MachineBench.connected()
+    var bench = try ChannelBench.connected()
     try bench.invoke("c", "/a")
     bench.grant()
     _ = bench.take()
@@ -32,7 +32,7 @@ import Testing
   }
 
   @Test func ignoresTheSecondOfTwoReplies() throws {
-    var bench = try MachineBench.connected()
+    var bench = try ChannelBench.connected()
     try bench.invoke("c", "/a")
     bench.grant()
     bench.reply("/a", "#1")
@@ -61,7 +61,7 @@ import Testing
     (.number("200.5"), "c error 4102"), (.number("1e99"), "c error 4102"),
   ])
   func readsTheCodeAsNumberOrText(code: JSONValue, line: String) throws {
-    var bench = try MachineBench.connected()
+    var bench = try ChannelBench.connected()
     try bench.invoke("c", "/a")
     bench.grant()
     bench.reply("/a", "n#1", code: code)

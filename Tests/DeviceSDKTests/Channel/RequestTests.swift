@@ -14,7 +14,7 @@ import Testing
   }
 
   @Test func subscribesBeforeItPublishes() throws {
-    var bench = try MachineBench.connected()
+    var bench = try ChannelBench.connected()
     try bench.invoke("c", "/account/bind", params: ["iotToken": "t"])
     #expect(bench.take() == ["SUBSCRIBE {down}/account/bind_reply"])
     bench.grant([.atMostOnce])
@@ -27,7 +27,7 @@ import Testing
   }
 
   @Test func failsBeforeItPublishesWhenTheReplyTopicIsRefused() throws {
-    var bench = try MachineBench.connected()
+    var bench = try ChannelBench.connected()
     try bench.invoke("c", "/a")
     try bench.invoke("d", "/a")
     bench.grant([nil])
@@ -37,7 +37,7 @@ import Testing
   }
 
   @Test func failsBeforeItPublishesWhenTheSubackDoesNotCome() throws {
-    var bench = try MachineBench.connected()
+    var bench = try ChannelBench.connected()
     try bench.invoke("c", "/a")
     bench.wait(9)
     #expect(bench.take() == ["SUBSCRIBE {down}/a_reply"])
@@ -50,7 +50,7 @@ import Testing
   }
 
   @Test func skipsTheSubscriptionWhenAFilterCoversItIfToldTo() throws {
-    var bench = try MachineBench.connected { $0.replySubscription = .unlessCovered }
+    var bench = try ChannelBench.connected { $0.replySubscription = .unlessCovered }
     try bench.invoke("c", "/a")
     #expect(bench.take() == [Self.publish("/a", "#1")])
     bench.call("un", .unsubscribe(try ChannelTopic("/#")))
@@ -62,7 +62,7 @@ import Testing
   }
 
   @Test func sharesTheReplyTopicOfCallsInFlight() throws {
-    var bench = try MachineBench.connected { $0.releasesReplyTopics = true }
+    var bench = try ChannelBench.connected { $0.releasesReplyTopics = true }
     try bench.invoke("c", "/a")
     try bench.invoke("d", "/a")
     bench.grant()
@@ -80,7 +80,7 @@ import Testing
   }
 
   @Test func keepsReplyTopicsByDefault() throws {
-    var bench = try MachineBench.connected()
+    var bench = try ChannelBench.connected()
     try bench.invoke("c", "/a")
     bench.grant()
     bench.reply("/a", "#1")
@@ -90,7 +90,7 @@ import Testing
   }
 
   @Test func neverTakesAReplyTopicFromTheApplication() throws {
-    var bench = try MachineBench.connected { $0.releasesReplyTopics = true }
+    var bench = try ChannelBench.connected { $0.releasesReplyTopics = true }
     bench.call("s", .subscribe(try ChannelTopic("/a_reply")))
     bench.grant()
     try bench.invoke("c", "/a")
@@ -99,7 +99,7 @@ import Testing
   }
 
   @Test func holdsAnUnsubscriptionBackWhileARequestNeedsIt() throws {
-    var bench = try MachineBench.connected()
+    var bench = try ChannelBench.connected()
     try bench.invoke("c", "/a")
     bench.grant()
     _ = bench.take()
@@ -117,7 +117,7 @@ import Testing
   }
 
   @Test func leavesAFilterThatIsToBeTakenBackToTheRequestsThatHaveIt() throws {
-    var bench = try MachineBench.connected { $0.replySubscription = .unlessCovered }
+    var bench = try ChannelBench.connected { $0.replySubscription = .unlessCovered }
     try bench.invoke("c", "/a")
     bench.call("u", .unsubscribe(try ChannelTopic("/#")))
     _ = bench.take()
@@ -128,7 +128,7 @@ import Testing
   }
 
   @Test func timesOutAfterTenSecondsUnlessToldOtherwise() throws {
-    var bench = try MachineBench.connected { $0.replySubscription = .unlessCovered }
+    var bench = try ChannelBench.connected { $0.replySubscription = .unlessCovered }
     try bench.invoke("long", "/a")
     try bench.invoke("short", "/a", timeout: .seconds(3))
     _ = bench.take()
@@ -139,7 +139,7 @@ import Testing
   }
 
   @Test func failsEverythingAtOnceWhenTheConnectionIsLost() throws {
-    var bench = try MachineBench.connected()
+    var bench = try ChannelBench.connected()
     try bench.invoke("waiting", "/a")
     bench.grant()
     try bench.invoke("subscribing", "/b")
@@ -163,7 +163,7 @@ import Testing
   }
 
   @Test func putsExtraParametersBesideTheOthers() throws {
-    var bench = try MachineBench.connected { $0.replySubscription = .unlessCovered }
+    var bench = try ChannelBench.connected { $0.replySubscription = .unlessCovered }
     let options: JSONValue = ["extraParam": ["method": "thing.topo.add", "id": "x", "params": 1]]
     try bench.invoke("c", "/a", params: ["p": 1], options: options)
     #expect(
@@ -174,7 +174,7 @@ import Testing
   }
 
   @Test func countsIdsUpToTheLargestAndFromZeroAgain() throws {
-    var bench = try MachineBench.connected {
+    var bench = try ChannelBench.connected {
       $0.replySubscription = .unlessCovered
       $0.firstRequestID = .max
     }
@@ -186,7 +186,7 @@ import Testing
   }
 
   @Test func failsWhenTheClientRefuses() throws {
-    var bench = try MachineBench.connected { $0.replySubscription = .unlessCovered }
+    var bench = try ChannelBench.connected { $0.replySubscription = .unlessCovered }
     try bench.invoke("c", "/a")
     bench.refuse(.transport)
     bench.call("p", .publish(try ChannelTopic("/a"), [:]))
@@ -196,7 +196,7 @@ import Testing
   }
 
   @Test func refusesWildcardsWhereNoneMayStand() throws {
-    var bench = try MachineBench.connected()
+    var bench = try ChannelBench.connected()
     try bench.invoke("c", "/a/#")
     bench.call("p", .publish(try ChannelTopic("/+"), [:]))
     bench.call("s", .subscribe(try ChannelTopic("/a#")))
@@ -205,7 +205,7 @@ import Testing
   }
 
   @Test func forgetsACancelledRequest() throws {
-    var bench = try MachineBench.connected()
+    var bench = try ChannelBench.connected()
     try bench.invoke("c", "/a")
     bench.grant()
     bench.cancel("c")
@@ -216,7 +216,7 @@ import Testing
   }
 
   @Test func publishesParametersAndBytes() throws {
-    var bench = try MachineBench.connected()
+    var bench = try ChannelBench.connected()
     bench.call("p", .publish(try ChannelTopic("/a"), [:]))
     bench.acknowledge()
     bench.call("raw", .publishBytes(try ChannelTopic("/sys/x/y/raw"), Array("hello".utf8)))
@@ -228,7 +228,7 @@ import Testing
   }
 
   @Test func forwardsWhatIsNotItsOwn() throws {
-    var bench = try MachineBench.connected()
+    var bench = try ChannelBench.connected()
     let message = Message(topic: "/ext/error/a1pk/dev1", payload: Array("{}".utf8))
     bench.input(.received(.message(message)))
     #expect(bench.take() == ["forward /ext/error/a1pk/dev1 {}"])

@@ -16,7 +16,7 @@ import Testing
   // MARK: The machine
 
   @Test func publishesWhatIsToBeKept() throws {
-    var bench = try MachineBench.connected()
+    var bench = try ChannelBench.connected()
     bench.call("p", .publishBytes(try ChannelTopic("/a"), Array("x".utf8), isRetained: true))
     bench.call("c", .publishBytes(try ChannelTopic("/a"), [], isRetained: true))
     bench.call("n", .publishBytes(try ChannelTopic("/a"), Array("y".utf8)))
@@ -27,7 +27,7 @@ import Testing
   }
 
   @Test func findsWhatIsRetainedUpToTheEndOfASweep() throws {
-    var bench = try MachineBench.connected()
+    var bench = try ChannelBench.connected()
     let up = SampleChannel.up
     bench.call("find", .findRetained(try ChannelTopic("/s/#")))
     #expect(
@@ -54,7 +54,7 @@ import Testing
   }
 
   @Test func keepsWhatTheApplicationHas() throws {
-    var bench = try MachineBench.connected()
+    var bench = try ChannelBench.connected()
     let filter = try ChannelTopic("/sys/x/#")
     bench.call("sub", .subscribe(filter))
     bench.call("early", .findRetained(filter))
@@ -73,7 +73,7 @@ import Testing
   }
 
   @Test func failsWithoutAFilterAGrantOrAnAnswer() throws {
-    var bench = try MachineBench.connected()
+    var bench = try ChannelBench.connected()
     bench.call("wild", .findRetained(try ChannelTopic("/a+")))
     #expect(bench.take() == ["wild error 4201"])
     bench.call("refused", .findRetained(try ChannelTopic("/a")))
@@ -90,7 +90,7 @@ import Testing
   }
 
   @Test func aCancelledSweepTakesNothing() throws {
-    var bench = try MachineBench.connected()
+    var bench = try ChannelBench.connected()
     bench.call("find", .findRetained(try ChannelTopic("/s")))
     bench.cancel("find")
     _ = bench.take()
@@ -203,7 +203,7 @@ import Testing
 
   /// A client knows which clouds retain nothing, and refuses before anything is sent.
   @Test func needsACloudThatRetains() throws {
-    var bench = try MachineBench.connected()
+    var bench = try ChannelBench.connected()
     bench.call("p", .publish(try ChannelTopic("/a"), [:], isRetained: true))
     bench.refuse(.unsupported)
     #expect(bench.take().last == "p error 4201")

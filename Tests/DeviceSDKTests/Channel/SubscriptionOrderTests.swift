@@ -11,7 +11,7 @@ import Testing
 
   /// SDK-channel-33: the reply would come on a topic that is being taken back.
   @Test func aRequestDoesNotRelyOnAReplyTopicThatIsBeingTakenBack() throws {
-    var bench = try MachineBench.connected()
+    var bench = try ChannelBench.connected()
     let topic = try ChannelTopic("/a_reply")
     bench.call("s", .subscribe(topic))
     bench.call("u", .unsubscribe(topic))
@@ -29,7 +29,7 @@ import Testing
   }
 
   @Test func norOnAFilterThatCoversItAndIsBeingTakenBack() throws {
-    var bench = try MachineBench { $0.replySubscription = .unlessCovered }
+    var bench = try ChannelBench { $0.replySubscription = .unlessCovered }
     bench.call("start", .start)
     bench.accept()
     bench.call("u", .unsubscribe(try ChannelTopic("/#")))
@@ -41,7 +41,7 @@ import Testing
 
   @Test func aSubscriptionBehindAnUnsubscriptionStaysWhateverIsAnsweredFirst() throws {
     for isGrantedFirst in [true, false] {
-      var bench = try MachineBench.connected()
+      var bench = try ChannelBench.connected()
       let topic = try ChannelTopic("/a")
       bench.call("s", .subscribe(topic))
       bench.grant()
@@ -58,7 +58,7 @@ import Testing
   /// A server of MQTT 5.0 may refuse UNSUBSCRIBE (section 3.11.3), which says nothing of the one behind it.
   @Test(arguments: [true, false])
   func aRefusedUnsubscriptionGivesBackNothingThatALaterOneTakes(isAnsweredInOrder: Bool) throws {
-    var bench = try MachineBench.connected { $0.subscribesAll = false }
+    var bench = try ChannelBench.connected { $0.subscribesAll = false }
     let topic = try ChannelTopic("/a")
     bench.call("s", .subscribe(topic))
     bench.grant()
@@ -79,7 +79,7 @@ import Testing
 
   /// A near miss: both are refused.
   @Test func whatIsRefusedTwiceStays() throws {
-    var bench = try MachineBench.connected { $0.subscribesAll = false }
+    var bench = try ChannelBench.connected { $0.subscribesAll = false }
     let topic = try ChannelTopic("/a")
     bench.call("s", .subscribe(topic))
     bench.grant()
@@ -94,7 +94,7 @@ import Testing
   /// The application waits no longer, and is not to get what it does not know of.
   @Test(arguments: ["cancelled", "late"])
   func whatIsGrantedToNobodyIsTakenBack(how: String) throws {
-    var bench = try MachineBench.connected()
+    var bench = try ChannelBench.connected()
     bench.call("s", .subscribe(try ChannelTopic("/a")))
     if how == "cancelled" { bench.cancel("s") } else { bench.wait(10) }
     _ = bench.take()
@@ -107,7 +107,7 @@ import Testing
   /// A near miss: another call asks for the same, or has it.
   @Test(arguments: [true, false])
   func whatIsGrantedToNobodyStaysForAnother(isBefore: Bool) throws {
-    var bench = try MachineBench.connected()
+    var bench = try ChannelBench.connected()
     let topic = try ChannelTopic("/a")
     if isBefore {
       bench.call("t", .subscribe(topic))
@@ -126,7 +126,7 @@ import Testing
   /// The application was told that it is unsubscribed, and then that it is not subscribed.
   @Test(arguments: [true, false])
   func aRefusedSubscriptionDoesNotBringBackWhatWasGivenUpForIt(isRefused: Bool) throws {
-    var bench = try MachineBench.connected { $0.subscribesAll = false }
+    var bench = try ChannelBench.connected { $0.subscribesAll = false }
     let topic = try ChannelTopic("/a_reply")
     bench.call("s", .subscribe(topic))
     bench.grant()
@@ -145,7 +145,7 @@ import Testing
 
   /// A request that waits for its own SUBSCRIBE is not failed by the answer to one before it.
   @Test func aRefusalOfAnEarlierSubscriptionDoesNotFailALaterRequest() throws {
-    var bench = try MachineBench.connected { $0.subscribesAll = false }
+    var bench = try ChannelBench.connected { $0.subscribesAll = false }
     try bench.invoke("c", "/a")
     bench.cancel("c")
     try bench.invoke("d", "/a")
@@ -158,7 +158,7 @@ import Testing
 
   /// The application gives up its own wish for everything, and not the channel's.
   @Test func everythingIsNotTakenBackWhileTheChannelAsksForItItself() throws {
-    var bench = try MachineBench()
+    var bench = try ChannelBench()
     bench.call("start", .start)
     bench.accept()
     bench.call("s", .subscribe(try ChannelTopic("/#")))
@@ -171,7 +171,7 @@ import Testing
 
   /// The application wants no more of everything, and is not to get it by the channel's own doing.
   @Test func everythingIsNotSubscribedToAgainAfterTheApplicationTookItBack() throws {
-    var bench = try MachineBench()
+    var bench = try ChannelBench()
     bench.call("start", .start)
     bench.accept()
     bench.call("u", .unsubscribe(try ChannelTopic("/#")))
@@ -184,7 +184,7 @@ import Testing
   }
 
   @Test func anUnsubscriptionThatIsNotHandedOverTakesNothingBack() throws {
-    var bench = try MachineBench.connected()
+    var bench = try ChannelBench.connected()
     bench.call("s", .subscribe(try ChannelTopic("/a")))
     bench.grant()
     while !bench.open.isEmpty { bench.acknowledge() }
@@ -196,7 +196,7 @@ import Testing
 
   /// The application asks for what the channel is about to take back, as no request needs it any more.
   @Test func aReplyTopicIsNotReleasedUnderTheApplicationsSubscription() throws {
-    var bench = try MachineBench.connected { $0.releasesReplyTopics = true }
+    var bench = try ChannelBench.connected { $0.releasesReplyTopics = true }
     try bench.invoke("c", "/a")
     bench.grant()
     bench.call("s", .subscribe(try ChannelTopic("/a_reply")))
@@ -211,7 +211,7 @@ import Testing
   /// A near miss: what the application does not get is released when it is refused, or taken back.
   @Test(arguments: [true, false])
   func aReplyTopicIsReleasedWhenTheApplicationDoesNotGetIt(isRefused: Bool) throws {
-    var bench = try MachineBench.connected { $0.releasesReplyTopics = true }
+    var bench = try ChannelBench.connected { $0.releasesReplyTopics = true }
     try bench.invoke("c", "/a")
     bench.grant()
     bench.call("s", .subscribe(try ChannelTopic("/a_reply")))
@@ -226,7 +226,7 @@ import Testing
 
   /// What only requests had is not asked for on the next connection.
   @Test func releasedReplyTopicsDoNotComeBack() throws {
-    var bench = try MachineBench.connected { $0.releasesReplyTopics = true }
+    var bench = try ChannelBench.connected { $0.releasesReplyTopics = true }
     try bench.invoke("c", "/a")
     bench.grant()
     bench.close()

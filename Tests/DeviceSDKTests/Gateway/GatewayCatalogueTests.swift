@@ -2,8 +2,6 @@ import Foundation
 import RepriseCore
 import Testing
 
-@testable import DeviceSDK
-
 /// The catalogue of the gateway's clauses, and that none of them is without its check.
 @Suite struct GatewayCatalogueTests {
   /// The numbers behind the names of clauses in comments of this target, as in `SDK-gateway-9, 35`.

@@ -110,7 +110,7 @@ import Testing
   @Test func waitsBeforeItAsksAgainWhenThereWereTooManyRequests() throws {
     var bench = try GatewayBench.line(in: .topology)
     bench.operate("login", .logIn)
-    for seconds in [60, 120, 240] as [Int64] {
+    for seconds in [60, 120, 240] as [Double] {
       bench.reply(code: "429")
       _ = bench.take()
       bench.wait(seconds - 1)
@@ -128,7 +128,7 @@ import Testing
   func asksAgainAFewTimesWhenTheCloudHasAFault(code: JSONValue) throws {
     var bench = try GatewayBench.line(in: .ready)
     bench.operate("add", .addTopology)
-    for seconds in [1, 2, 4] as [Int64] {
+    for seconds in [1, 2, 4] as [Double] {
       bench.reply(code: code)
       bench.wait(seconds)
     }

@@ -146,7 +146,7 @@ import Testing
   @Test func backsOffAndGivesUpWhenItIsRefusedForGood() throws {
     var bench = try GatewayBench(Self.owning)
     bench.call("start", .start)
-    for seconds in [1, 2, 4, 8, 16, 32, 60, 60] as [Int64] {
+    for seconds in [1, 2, 4, 8, 16, 32, 60, 60] as [Double] {
       bench.close(.refused(code: 3))
       _ = bench.take()
       bench.wait(seconds - 1)

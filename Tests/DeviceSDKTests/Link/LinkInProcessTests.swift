@@ -1,6 +1,7 @@
 import CloudSimulator
 import DeviceSDK
 import RepriseCore
+import TestSupport
 import Testing
 
 /// The links of several users beside a server, on a broker in process.
@@ -11,13 +12,10 @@ import Testing
     let broker = InProcessBroker()
     let server = LinkServer()
     let client = broker.client(named: "server")
-    try await withThrowingTaskGroup(of: Void.self) { group in
-      group.addTask {
-        do { try await server.run(on: client) } catch is CancellationError {}
-      }
+    try await beside {
+      try await server.run(on: client)
+    } _: {
       try await body(broker, server)
-      group.cancelAll()
-      try await group.waitForAll()
     }
   }
 

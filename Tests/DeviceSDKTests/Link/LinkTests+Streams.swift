@@ -1,5 +1,4 @@
 import RepriseCore
-import Synchronization
 import TestSupport
 import Testing
 

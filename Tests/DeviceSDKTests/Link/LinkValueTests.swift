@@ -1,4 +1,3 @@
-import RepriseCore
 import Testing
 
 @testable import DeviceSDK

@@ -203,7 +203,7 @@ import Testing
     bench.world = .gone
     bench.call("login", .login(token: "t"))
     bench.wait(400)
-    #expect(!bench.lines.contains { $0.contains("login ok") })
+    #expect(!bench.book.lines.contains { $0.contains("login ok") })
     bench.world = .well
     bench.wait(30)
     #expect(bench.take().count { $0.hasSuffix("login ok") } == 1)

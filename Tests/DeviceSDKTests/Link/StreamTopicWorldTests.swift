@@ -1,5 +1,4 @@
 import CloudSimulator
-import RepriseCore
 import Testing
 
 @testable import DeviceSDK

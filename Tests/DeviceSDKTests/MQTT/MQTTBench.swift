@@ -4,11 +4,10 @@ import TestSupport
 @testable import DeviceSDK
 
 /// Drives the machine of an MQTT session by hand, and writes down what comes out: a word for each output.
-struct MQTTBench {
+struct MQTTBench: MachineBench {
   var machine: MQTTStateMachine
   var now = ScriptedClient.start
-  private var lastCall: UInt64 = 0
-  private var lines: [String] = []
+  var book = BenchBook()
 
   init(_ change: (inout MQTTConfiguration) -> Void = { _ in }) throws {
     var configuration = MQTTConfiguration(clientID: "c")
@@ -22,22 +21,15 @@ struct MQTTBench {
   ) throws -> MQTTBench {
     var bench = try MQTTBench(change)
     bench.call(.start)
-    bench.feed(.connected(.init()))
-    _ = bench.taken()
+    bench.receive(.connected(.init()))
+    _ = bench.take()
     return bench
-  }
-
-  /// What came out since it was asked last.
-  mutating func taken() -> [String] {
-    defer { lines = [] }
-    return lines
   }
 
   @discardableResult
   mutating func call(_ call: MQTTStateMachine.Call) -> CallID {
-    lastCall += 1
-    let id = CallID(rawValue: lastCall)
-    take(.called(id, call))
+    let id = book.newCall()
+    input(.called(id, call))
     return id
   }
 
@@ -52,31 +44,29 @@ struct MQTTBench {
     call(.hold(filter, .init(qos: qos, options: options), holder))
   }
 
-  mutating func cancel(_ call: UInt64) { take(.cancelled(CallID(rawValue: call))) }
-
-  mutating func feed(_ event: ClientEvent) { take(.received(event)) }
+  mutating func cancel(_ call: UInt64) { input(.cancelled(CallID(rawValue: call))) }
 
   mutating func refuse(_ action: UInt32, _ code: DataClientError.Code) {
-    take(.refused(.init(rawValue: action), DataClientError(code, "no")))
+    input(.refused(.init(rawValue: action), DataClientError(code, "no")))
   }
 
   mutating func grant(_ action: UInt32, _ granted: QoS?...) {
-    feed(.subscribed(.init(rawValue: action), granted))
+    receive(.subscribed(.init(rawValue: action), granted))
   }
 
-  mutating func acknowledge(_ action: UInt32) { feed(.published(.init(rawValue: action))) }
+  mutating func acknowledge(_ action: UInt32) { receive(.published(.init(rawValue: action))) }
 
-  mutating func lose() { feed(.closed(.lost("cut"))) }
+  mutating func lose() { receive(.closed(.lost("cut"))) }
 
   /// Goes to the machine's next deadline.
   mutating func expire() {
     guard let deadline = machine.deadline else { return }
     now = max(now, deadline)
-    take(.received(.deadline))
+    receive(.deadline)
   }
 
-  private mutating func take(_ input: MachineInput<MQTTStateMachine.Call>) {
-    for output in machine.handle(input, now: now) { lines.append(Self.word(output)) }
+  mutating func take(_ outputs: [MQTTStateMachine.Output]) {
+    for output in outputs { book.lines.append(Self.word(output)) }
   }
 
   private static func word(

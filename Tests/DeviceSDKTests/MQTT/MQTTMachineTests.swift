@@ -11,31 +11,31 @@ import Testing
     var bench = try MQTTBench()
     bench.call(.start)
     bench.call(.start)
-    #expect(bench.taken() == ["1 CONNECT c", "connecting"])
-    bench.feed(.connected(.init()))
-    #expect(bench.taken() == ["connected", "call 1 done", "call 2 done"])
+    #expect(bench.take() == ["1 CONNECT c", "connecting"])
+    bench.receive(.connected(.init()))
+    #expect(bench.take() == ["connected", "call 1 done", "call 2 done"])
     bench.call(.start)
-    #expect(bench.taken() == ["call 3 done"])
+    #expect(bench.take() == ["call 3 done"])
     bench.call(.stop)
-    #expect(bench.taken() == ["disconnected for good", "2 DISCONNECT"])
-    bench.feed(.closed(.byUser))
-    #expect(bench.taken() == ["call 4 done"])
+    #expect(bench.take() == ["disconnected for good", "2 DISCONNECT"])
+    bench.receive(.closed(.byUser))
+    #expect(bench.take() == ["call 4 done"])
     #expect(bench.machine.deadline == nil)
   }
 
   @Test func triesAgainUntilItMayNot() throws {
     var bench = try MQTTBench()
     bench.call(.start)
-    bench.feed(.closed(.unreached("nobody there")))
-    #expect(bench.taken() == ["1 CONNECT c", "connecting", "disconnected"])
+    bench.receive(.closed(.unreached("nobody there")))
+    #expect(bench.take() == ["1 CONNECT c", "connecting", "disconnected"])
     bench.expire()
-    bench.feed(.closed(.refused(code: 3)))
-    #expect(bench.taken() == ["2 CONNECT c", "connecting", "disconnected"])
+    bench.receive(.closed(.refused(code: 3)))
+    #expect(bench.take() == ["2 CONNECT c", "connecting", "disconnected"])
     bench.expire()
     // A wrong password is wrong the next time too.
-    bench.feed(.closed(.refused(code: 4)))
+    bench.receive(.closed(.refused(code: 4)))
     #expect(
-      bench.taken() == ["3 CONNECT c", "connecting", "disconnected for good", "call 1 refused"])
+      bench.take() == ["3 CONNECT c", "connecting", "disconnected for good", "call 1 refused"])
     #expect(bench.machine.deadline == nil)
   }
 
@@ -43,32 +43,32 @@ import Testing
     var bench = try MQTTBench.connected { $0.reconnect = nil }
     bench.publish("t", .atLeastOnce)
     bench.lose()
-    #expect(bench.taken() == ["2 PUBLISH t:1", "disconnected for good", "call 2 notConnected"])
+    #expect(bench.take() == ["2 PUBLISH t:1", "disconnected for good", "call 2 notConnected"])
     #expect(bench.machine.deadline == nil)
     bench.publish("t", .atLeastOnce)
-    #expect(bench.taken() == ["call 3 notConnected"])
+    #expect(bench.take() == ["call 3 notConnected"])
   }
 
   @Test func aStartEndsInTimeAndSaysWhatWasWrong() throws {
     var bench = try MQTTBench { $0.startTimeout = .milliseconds(1_500) }
     bench.call(.start)
-    bench.feed(.closed(.unreached("nobody there")))
+    bench.receive(.closed(.unreached("nobody there")))
     bench.expire()
-    _ = bench.taken()
+    _ = bench.take()
     bench.expire()
-    #expect(bench.taken() == ["call 1 notConnected"])
+    #expect(bench.take() == ["call 1 notConnected"])
   }
 
   @Test func aKickAgainAndAgainIsFinal() throws {
     var bench = try MQTTBench.connected()
     for _ in 0..<2 {
-      bench.feed(.closed(.byServer(code: 0x8E, "taken over")))
+      bench.receive(.closed(.byServer(code: 0x8E, "taken over")))
       bench.expire()
-      bench.feed(.connected(.init()))
+      bench.receive(.connected(.init()))
     }
-    _ = bench.taken()
-    bench.feed(.closed(.byServer(code: 0x8E, "taken over")))
-    #expect(bench.taken() == ["disconnected for good"])
+    _ = bench.take()
+    bench.receive(.closed(.byServer(code: 0x8E, "taken over")))
+    #expect(bench.take() == ["disconnected for good"])
     #expect(bench.machine.deadline == nil)
   }
 
@@ -79,13 +79,13 @@ import Testing
     bench.call(.setReachable(false))
     // Without a network nothing is tried.
     #expect(later != nil && bench.machine.deadline == nil)
-    bench.feed(.deadline)
-    #expect(bench.taken() == ["disconnected", "call 2 done"])
+    bench.receive(.deadline)
+    #expect(bench.take() == ["disconnected", "call 2 done"])
     bench.call(.setReachable(true))
-    #expect(bench.taken() == ["2 CONNECT c", "connecting", "call 3 done"])
-    bench.feed(.connected(.init()))
+    #expect(bench.take() == ["2 CONNECT c", "connecting", "call 3 done"])
+    bench.receive(.connected(.init()))
     bench.call(.setReachable(true))
-    #expect(bench.taken() == ["connected", "call 4 done"])
+    #expect(bench.take() == ["connected", "call 4 done"])
   }
 
   // MARK: Messages
@@ -105,15 +105,15 @@ import Testing
     var bench = try MQTTBench.connected { $0.cleanStart = !isKept }
     bench.publish("t", qos)
     bench.lose()
-    #expect(bench.taken() == ["2 PUBLISH t:\(qos.rawValue)"] + atLoss + ["disconnected"])
+    #expect(bench.take() == ["2 PUBLISH t:\(qos.rawValue)"] + atLoss + ["disconnected"])
     bench.expire()
-    bench.feed(.connected(.init(isSessionPresent: isKept)))
+    bench.receive(.connected(.init(isSessionPresent: isKept)))
     #expect(
-      bench.taken() == [
+      bench.take() == [
         "3 CONNECT c", "connecting", isKept ? "connected to its session" : "connected",
       ] + afterwards)
     bench.acknowledge(isKept ? 2 : 4)
-    #expect(bench.taken() == (atLoss.isEmpty ? ["call 2 done"] : []))
+    #expect(bench.take() == (atLoss.isEmpty ? ["call 2 done"] : []))
   }
 
   @Test func aSessionThatTheServerLostIsAsNone() throws {
@@ -123,10 +123,10 @@ import Testing
     bench.publish("three", .atLeastOnce)
     bench.lose()
     bench.expire()
-    _ = bench.taken()
-    bench.feed(.connected(.init(isSessionPresent: false)))
+    _ = bench.take()
+    bench.receive(.connected(.init(isSessionPresent: false)))
     #expect(
-      bench.taken() == ["call 3 lost", "connected", "6 PUBLISH one:1", "7 PUBLISH three:1"])
+      bench.take() == ["call 3 lost", "connected", "6 PUBLISH one:1", "7 PUBLISH three:1"])
   }
 
   @Test func whatIsSentWithoutConnectionWaitsInItsOrder() throws {
@@ -135,19 +135,19 @@ import Testing
     bench.publish("a", .atMostOnce)
     bench.publish("b", .exactlyOnce)
     bench.publish("c", .atLeastOnce)
-    #expect(bench.taken() == ["disconnected", "call 4 notConnected"])
+    #expect(bench.take() == ["disconnected", "call 4 notConnected"])
     bench.cancel(2)
     bench.publish("d", .atLeastOnce)
     bench.expire()
-    bench.feed(.connected(.init()))
+    bench.receive(.connected(.init()))
     #expect(
-      bench.taken() == [
+      bench.take() == [
         "2 CONNECT c", "connecting", "connected", "3 PUBLISH b:2", "4 PUBLISH d:1",
       ])
     bench.acknowledge(4)
     bench.acknowledge(3)
     bench.acknowledge(3)
-    #expect(bench.taken() == ["call 5 done", "call 3 done"])
+    #expect(bench.take() == ["call 5 done", "call 3 done"])
     #expect(bench.machine.waitsForNothing)
   }
 
@@ -156,21 +156,21 @@ import Testing
     bench.publish("a", .atLeastOnce, timeout: .seconds(1))
     #expect(!bench.machine.waitsForNothing)
     bench.expire()
-    #expect(bench.taken() == ["2 PUBLISH a:1", "call 2 timedOut"])
+    #expect(bench.take() == ["2 PUBLISH a:1", "call 2 timedOut"])
     // The answer that comes after it is nobody's.
     bench.acknowledge(2)
-    #expect(bench.taken().isEmpty)
+    #expect(bench.take().isEmpty)
     #expect(bench.machine.waitsForNothing)
   }
 
   @Test func aRefusalIsTheCallers() throws {
     var bench = try MQTTBench.connected()
     bench.publish("a", .atLeastOnce)
-    bench.feed(.failed(.init(rawValue: 2), .refused(code: 0x87, reason: nil)))
+    bench.receive(.failed(.init(rawValue: 2), .refused(code: 0x87, reason: nil)))
     bench.publish("b", .exactlyOnce)
     bench.refuse(3, .unsupported)
     #expect(
-      bench.taken() == ["2 PUBLISH a:1", "call 2 refused", "3 PUBLISH b:2", "call 3 unsupported"])
+      bench.take() == ["2 PUBLISH a:1", "call 2 refused", "3 PUBLISH b:2", "call 3 unsupported"])
   }
 
   @Test func whatMeetsALossIsSentOnTheNextConnection() throws {
@@ -179,13 +179,13 @@ import Testing
     bench.hold("f", by: 1)
     bench.refuse(2, .notConnected)
     bench.refuse(3, .notConnected)
-    _ = bench.taken()
+    _ = bench.take()
     bench.lose()
     bench.expire()
-    bench.feed(.connected(.init()))
-    #expect(bench.taken() == ["disconnected", "4 CONNECT c", "connecting", "5 SUBSCRIBE f:1"])
+    bench.receive(.connected(.init()))
+    #expect(bench.take() == ["disconnected", "4 CONNECT c", "connecting", "5 SUBSCRIBE f:1"])
     bench.grant(5, .atLeastOnce)
-    #expect(bench.taken() == ["call 3 done", "connected", "6 PUBLISH a:2"])
+    #expect(bench.take() == ["call 3 done", "connected", "6 PUBLISH a:2"])
   }
 
   // MARK: Requests
@@ -204,23 +204,23 @@ import Testing
     let request = Message(topic: "q", payload: [], qos: .atLeastOnce)
     bench.call(.request(request, timeout: nil))
     bench.call(.request(request, timeout: nil))
-    #expect(bench.taken() == ["2 SUBSCRIBE c/response:1"])
+    #expect(bench.take() == ["2 SUBSCRIBE c/response:1"])
     bench.grant(2, .atLeastOnce)
-    #expect(bench.taken() == ["3 PUBLISH q:1", "4 PUBLISH q:1"])
+    #expect(bench.take() == ["3 PUBLISH q:1", "4 PUBLISH q:1"])
     let (first, second) = (answer(bench, to: 2), answer(bench, to: 3))
     #expect(first != second)
     bench.acknowledge(3)
-    bench.feed(.message(second))
-    bench.feed(.message(first))
+    bench.receive(.message(second))
+    bench.receive(.message(first))
     // What answers nothing any more, or stands elsewhere, is a message like others.
-    bench.feed(.message(first))
+    bench.receive(.message(first))
     #expect(
-      bench.taken() == ["call 3 reply c/response", "call 2 reply c/response", "message c/response"])
+      bench.take() == ["call 3 reply c/response", "call 2 reply c/response", "message c/response"])
     bench.call(.request(request, timeout: .seconds(1)))
     let third = answer(bench, to: 4, on: "elsewhere")
-    bench.feed(.message(third))
+    bench.receive(.message(third))
     bench.expire()
-    #expect(bench.taken() == ["5 PUBLISH q:1", "message elsewhere", "call 4 timedOut"])
+    #expect(bench.take() == ["5 PUBLISH q:1", "message elsewhere", "call 4 timedOut"])
   }
 
   @Test func aRequestIsNotMadeTwice() throws {
@@ -229,7 +229,7 @@ import Testing
     bench.grant(2, .atLeastOnce)
     bench.lose()
     #expect(
-      bench.taken() == [
+      bench.take() == [
         "2 SUBSCRIBE c/response:1", "3 PUBLISH q:1", "call 2 lost", "disconnected",
       ])
   }
@@ -237,13 +237,13 @@ import Testing
   @Test func withoutATopicForAnswersNothingIsAsked() throws {
     var bench = try MQTTBench.connected { $0.clientID = "" }
     bench.call(.request(Message(topic: "q", payload: []), timeout: nil))
-    #expect(bench.taken() == ["call 2 invalid"])
+    #expect(bench.take() == ["call 2 invalid"])
     bench = try MQTTBench.connected()
     bench.call(.request(Message(topic: "q", payload: []), timeout: nil))
     bench.grant(2, nil)
-    #expect(bench.taken() == ["2 SUBSCRIBE c/response:1", "call 2 refused"])
+    #expect(bench.take() == ["2 SUBSCRIBE c/response:1", "call 2 refused"])
     // It may be granted the next time.
     bench.call(.request(Message(topic: "q", payload: []), timeout: nil))
-    #expect(bench.taken() == ["3 SUBSCRIBE c/response:1"])
+    #expect(bench.take() == ["3 SUBSCRIBE c/response:1"])
   }
 }

@@ -9,22 +9,22 @@ import Testing
   @Test func theLastWhoLeavesTakesItBack() throws {
     var bench = try MQTTBench.connected()
     bench.hold("f", by: 1, qos: .atMostOnce)
-    #expect(bench.taken() == ["2 SUBSCRIBE f:0"])
+    #expect(bench.take() == ["2 SUBSCRIBE f:0"])
     // Another asks while that is under way: it is sent what is retained by a SUBSCRIBE of its own.
     bench.hold("f", by: 2, qos: .exactlyOnce)
-    #expect(bench.taken().isEmpty)
+    #expect(bench.take().isEmpty)
     bench.grant(2, .atMostOnce)
-    #expect(bench.taken() == ["call 2 done", "3 SUBSCRIBE f:2"])
+    #expect(bench.take() == ["call 2 done", "3 SUBSCRIBE f:2"])
     bench.grant(3, .exactlyOnce)
     bench.call(.release("f", 2))
-    #expect(bench.taken() == ["call 3 done", "call 4 done"])
+    #expect(bench.take() == ["call 3 done", "call 4 done"])
     bench.call(.release("f", 1))
-    #expect(bench.taken() == ["4 UNSUBSCRIBE f", "call 5 done"])
+    #expect(bench.take() == ["4 UNSUBSCRIBE f", "call 5 done"])
     // Another comes before that is answered.
     bench.hold("f", by: 3)
-    #expect(bench.taken().isEmpty)
-    bench.feed(.unsubscribed(.init(rawValue: 4)))
-    #expect(bench.taken() == ["5 SUBSCRIBE f:1"])
+    #expect(bench.take().isEmpty)
+    bench.receive(.unsubscribed(.init(rawValue: 4)))
+    #expect(bench.take() == ["5 SUBSCRIBE f:1"])
   }
 
   /// A filter is asked for as is enough for all who hold it: no-local (4) where all want it, retain-as-published (8) where
@@ -39,7 +39,7 @@ import Testing
     bench.hold("f", by: 3, options: .init(retainHandling: .never))
     bench.grant(4, .atLeastOnce)
     #expect(
-      bench.taken() == [
+      bench.take() == [
         "2 SUBSCRIBE f:1/24", "call 2 done", "3 SUBSCRIBE f:1/1c", "call 3 done",
         "4 SUBSCRIBE f:1/28", "call 4 done",
       ])
@@ -48,7 +48,7 @@ import Testing
     bench.hold("g", by: 5, options: .init(retainHandling: .never))
     bench.hold("g", by: 6, options: .init(retainHandling: .ifNew))
     bench.grant(5, .atLeastOnce)
-    #expect(bench.taken() == ["5 SUBSCRIBE g:1/20", "call 5 done", "6 SUBSCRIBE g:1/10"])
+    #expect(bench.take() == ["5 SUBSCRIBE g:1/20", "call 5 done", "6 SUBSCRIBE g:1/10"])
   }
 
   @Test func whoGivesUpLeavesNothingBehind() throws {
@@ -56,14 +56,14 @@ import Testing
     bench.hold("f", by: 1)
     bench.cancel(2)
     bench.grant(2, .atLeastOnce)
-    #expect(bench.taken() == ["2 SUBSCRIBE f:1", "3 UNSUBSCRIBE f"])
-    bench.feed(.failed(.init(rawValue: 3), .refused(code: 0x87, reason: nil)))
+    #expect(bench.take() == ["2 SUBSCRIBE f:1", "3 UNSUBSCRIBE f"])
+    bench.receive(.failed(.init(rawValue: 3), .refused(code: 0x87, reason: nil)))
     bench.hold("f", by: 2)
     bench.expire()
-    #expect(bench.taken() == ["4 SUBSCRIBE f:1", "call 3 timedOut"])
+    #expect(bench.take() == ["4 SUBSCRIBE f:1", "call 3 timedOut"])
     bench.grant(4, .atLeastOnce)
-    #expect(bench.taken() == ["5 UNSUBSCRIBE f"])
-    bench.feed(.unsubscribed(.init(rawValue: 5)))
+    #expect(bench.take() == ["5 UNSUBSCRIBE f"])
+    bench.receive(.unsubscribed(.init(rawValue: 5)))
     #expect(bench.machine.filters.isEmpty && bench.machine.holds.isEmpty)
   }
 
@@ -71,7 +71,7 @@ import Testing
     var bench = try MQTTBench.connected()
     bench.hold("f", by: 1)
     bench.grant(2, nil)
-    #expect(bench.taken() == ["2 SUBSCRIBE f:1", "call 2 refused"])
+    #expect(bench.take() == ["2 SUBSCRIBE f:1", "call 2 refused"])
     #expect(bench.machine.filters.isEmpty)
     bench.hold("f", by: 2)
     bench.grant(3, .atLeastOnce)
@@ -79,9 +79,9 @@ import Testing
     // What was granted before is not taken away by it.
     bench.grant(4, nil)
     #expect(
-      bench.taken() == ["3 SUBSCRIBE f:1", "call 3 done", "4 SUBSCRIBE f:2", "call 4 refused"])
+      bench.take() == ["3 SUBSCRIBE f:1", "call 3 done", "4 SUBSCRIBE f:2", "call 4 refused"])
     bench.call(.release("f", 2))
-    #expect(bench.taken() == ["5 UNSUBSCRIBE f", "call 5 done"])
+    #expect(bench.take() == ["5 UNSUBSCRIBE f", "call 5 done"])
   }
 
   @Test func aNewConnectionHasWhatTheOldOneHad() throws {
@@ -92,21 +92,21 @@ import Testing
       bench.grant(UInt32(index) + 2, .atLeastOnce)
     }
     bench.call(.release("f3", 4))
-    _ = bench.taken()
+    _ = bench.take()
     bench.lose()
     bench.expire()
-    bench.feed(.connected(.init()))
+    bench.receive(.connected(.init()))
     let wanted = names.filter { $0 != "f3" }.map { "\($0):1" }
     #expect(
-      bench.taken() == [
+      bench.take() == [
         "disconnected", "13 CONNECT c", "connecting",
         "14 SUBSCRIBE \(wanted.prefix(8).joined(separator: " "))", "15 SUBSCRIBE \(wanted[8])",
       ])
     bench.grant(15, .atLeastOnce)
-    #expect(bench.taken().isEmpty)
-    bench.feed(
+    #expect(bench.take().isEmpty)
+    bench.receive(
       .subscribed(.init(rawValue: 14), [nil] + Array(repeating: .atLeastOnce, count: 7)))
-    #expect(bench.taken() == ["end of f0 refused", "connected"])
+    #expect(bench.take() == ["end of f0 refused", "connected"])
   }
 
   @Test func aSessionThatIsKeptIsAskedForNothing() throws {
@@ -117,15 +117,15 @@ import Testing
     bench.hold("h", by: 3)
     bench.grant(4, .atLeastOnce)
     bench.call(.release("h", 3))
-    _ = bench.taken()
+    _ = bench.take()
     bench.lose()
     bench.expire()
-    bench.feed(.connected(.init(isSessionPresent: true)))
+    bench.receive(.connected(.init(isSessionPresent: true)))
     // Of g nobody knows whether the server has it, and of h whether it has it still.
     #expect(
-      bench.taken() == ["disconnected", "6 CONNECT c", "connecting", "7 SUBSCRIBE g:1"])
+      bench.take() == ["disconnected", "6 CONNECT c", "connecting", "7 SUBSCRIBE g:1"])
     bench.grant(7, .atLeastOnce)
-    #expect(bench.taken() == ["call 3 done", "connected to its session", "8 UNSUBSCRIBE h"])
+    #expect(bench.take() == ["call 3 done", "connected to its session", "8 UNSUBSCRIBE h"])
   }
 
   /// A server that keeps a session, and a machine with any calls, answers and losses: at the end the server has what is
@@ -188,7 +188,7 @@ private struct SubscriptionServer {
   }
 
   private mutating func collect() {
-    sent += bench.taken().filter { $0.contains("SUBSCRIBE ") || $0.contains("CONNECT") }
+    sent += bench.take().filter { $0.contains("SUBSCRIBE ") || $0.contains("CONNECT") }
   }
 
   /// Takes the oldest packet, and answers it.
@@ -198,13 +198,13 @@ private struct SubscriptionServer {
     guard let id = UInt32(words[0]).map(ClientAction.ID.init(rawValue:)) else { return }
     let filters = words.dropFirst(2).map { String($0.prefix { $0 != ":" }) }
     switch words[1] {
-    case "CONNECT": bench.feed(.connected(.init(isSessionPresent: isKept)))
+    case "CONNECT": bench.receive(.connected(.init(isSessionPresent: isKept)))
     case "SUBSCRIBE":
       has.formUnion(filters)
-      bench.feed(.subscribed(id, filters.map { _ in .atLeastOnce }))
+      bench.receive(.subscribed(id, filters.map { _ in .atLeastOnce }))
     default:
       has.subtract(filters)
-      bench.feed(.unsubscribed(id))
+      bench.receive(.unsubscribed(id))
     }
     collect()
   }

@@ -1,6 +1,5 @@
 import AppSessions
 import DeviceSDK
-import RepriseCore
 import SDKReplay
 import Testing
 

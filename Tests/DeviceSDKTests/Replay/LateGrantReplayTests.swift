@@ -1,4 +1,3 @@
-import AppSessions
 import RepriseCore
 import SDKReplay
 import TestSupport

@@ -4,6 +4,7 @@ import DeviceSDK
 import RepriseCore
 import SDKReplay
 import Synchronization
+import TestSupport
 import Testing
 
 /// Links that are replayed from what their clients recorded.
@@ -88,11 +89,9 @@ import Testing
       broker.client(named: "link"), to: MemorySink(), redaction: redaction)
     let streams = Mutex<[(InProcessClient, RecordingClient<InProcessClient, MemorySink>)]>([])
     let life = Life()
-    try await withThrowingTaskGroup(of: Void.self) { group in
-      group.addTask {
-        do { try await server.run(on: serverClient) } catch is CancellationError {}
-      }
-      defer { group.cancelAll() }
+    try await beside {
+      try await server.run(on: serverClient)
+    } _: {
       let configuration = LinkConfiguration(
         appID: "app", userID: "ann", sessionID: "7", heartbeatInterval: .seconds(30),
         presenceTimeout: .seconds(20))

@@ -1,5 +1,4 @@
 import AppSessions
-import CloudSimulator
 import RepriseCore
 import Testing
 

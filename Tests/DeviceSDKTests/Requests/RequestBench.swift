@@ -4,13 +4,10 @@ import TestSupport
 @testable import DeviceSDK
 
 /// Drives the machine of requests by hand, and writes down what comes out.
-struct RequestBench {
+struct RequestBench: MachineBench {
   var machine: RequestStateMachine
   var now = ScriptedClient.start
-  private var lines: [String] = []
-  private var lastCall: UInt64 = 0
-  private var names: [CallID: String] = [:]
-  private var ids: [String: CallID] = [:]
+  var book = BenchBook()
   private var lastAction = ClientAction.ID(rawValue: 0)
 
   init(
@@ -32,27 +29,13 @@ struct RequestBench {
   ) throws -> RequestBench {
     var bench = try RequestBench(capabilities, canLogIn: canLogIn, change)
     bench.call("open", .open)
-    if capabilities.contains(.frames) { bench.event(.connected(.init())) }
+    if capabilities.contains(.frames) { bench.receive(.connected(.init())) }
     _ = bench.take()
     return bench
   }
 
-  /// Returns the lines since the last time.
-  mutating func take() -> [String] {
-    defer { lines = [] }
-    return lines
-  }
-
-  mutating func input(_ input: RequestStateMachine.Input) {
-    for output in machine.handle(input, now: now) { lines.append(line(output)) }
-  }
-
-  mutating func call(_ name: String, _ call: RequestStateMachine.Call) {
-    lastCall += 1
-    let id = CallID(rawValue: lastCall)
-    names[id] = name
-    ids[name] = id
-    input(.called(id, call))
+  mutating func take(_ outputs: [RequestStateMachine.Output]) {
+    for output in outputs { book.lines.append(line(output)) }
   }
 
   mutating func request(
@@ -67,21 +50,17 @@ struct RequestBench {
             product: "app", service: "s/\(name)", method: .post, parameters: parameters),
           parser: parser, timeout: timeout,
           resendCount: resendCount ?? machine.configuration.resendCount,
-          ticket: lastCall + 1, isLogin: isLogin)))
+          ticket: book.lastCall + 1, isLogin: isLogin)))
   }
 
-  mutating func cancel(_ name: String) { if let id = ids[name] { input(.cancelled(id)) } }
-
   mutating func takeBack(_ name: String) {
-    guard let id = ids[name] else { return }
+    guard let id = book.call(named: name) else { return }
     call("taking back", .takeBack(ticket: id.rawValue))
   }
 
   mutating func refuseLast(_ code: DataClientError.Code) {
     input(.refused(lastAction, DataClientError(code, "no")))
   }
-
-  mutating func event(_ event: ClientEvent) { input(.received(event)) }
 
   mutating func answer(_ id: Int, _ content: JSONValue = ["ok": 1]) {
     let answer: JSONValue = [
@@ -99,22 +78,12 @@ struct RequestBench {
   }
 
   mutating func text(_ value: JSONValue) {
-    event(.text(String(decoding: value.utf8, as: UTF8.self)))
+    receive(.text(String(decoding: value.utf8, as: UTF8.self)))
   }
 
   /// Answers a request of the transport's own.
   mutating func respond(_ action: UInt32, _ body: String) {
-    event(.response(ClientAction.ID(rawValue: action), ResponseMessage(body: Array(body.utf8))))
-  }
-
-  /// Lets time pass, with every deadline on the way.
-  mutating func wait(_ seconds: Double) {
-    let end = now.advanced(by: .seconds(seconds))
-    while let deadline = machine.deadline, deadline <= end {
-      now = max(now, deadline)
-      event(.deadline)
-    }
-    now = end
+    receive(.response(ClientAction.ID(rawValue: action), ResponseMessage(body: Array(body.utf8))))
   }
 
   private mutating func line(_ output: RequestStateMachine.Output) -> String {
@@ -122,12 +91,12 @@ struct RequestBench {
     case .perform(let action):
       lastAction = action.id
       return Self.line(action.kind)
-    case .complete(let id, .success(.done)): return "\(names[id] ?? "?") done"
+    case .complete(let id, .success(.done)): return "\(book.name(of: id) ?? "?") done"
     case .complete(let id, .success(.answer(let answer))):
-      return "\(names[id] ?? "?") = \(String(decoding: answer.content.utf8, as: UTF8.self))"
+      return "\(book.name(of: id) ?? "?") = \(String(decoding: answer.content.utf8, as: UTF8.self))"
     case .complete(let id, .failure(let error)):
       let code = error.serverCode.map { "/\($0)" } ?? ""
-      return "\(names[id] ?? "?") failed \(error.kind.rawValue)\(code)"
+      return "\(book.name(of: id) ?? "?") failed \(error.kind.rawValue)\(code)"
     case .tell(.changeState(let change)): return "state \(change.state)"
     case .tell(.push(.json(let value))):
       return "push \(String(decoding: value.utf8, as: UTF8.self))"

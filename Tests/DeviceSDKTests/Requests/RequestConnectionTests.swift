@@ -8,7 +8,7 @@ import Testing
     var bench = try RequestBench()
     bench.call("one", .open)
     bench.call("two", .open)
-    bench.event(.connected(.init()))
+    bench.receive(.connected(.init()))
     bench.call("three", .open)
     #expect(
       bench.take() == [
@@ -20,7 +20,7 @@ import Testing
     var bench = try RequestBench.open()
     bench.request("a")
     bench.call("close", .close)
-    bench.event(.closed(.byUser))
+    bench.receive(.closed(.byUser))
     bench.wait(600)
     #expect(
       bench.take() == [
@@ -39,7 +39,7 @@ import Testing
     var bench = try RequestBench()
     bench.call("open", .open)
     bench.wait(5)
-    bench.event(.closed(.byUser))
+    bench.receive(.closed(.byUser))
     bench.wait(2.5)
     #expect(bench.take() == ["CONNECT", "state connecting", "DISCONNECT", "state waiting"])
     bench.wait(0.5)
@@ -48,12 +48,12 @@ import Testing
 
   @Test func givesUpAfterTwentyNewTries() throws {
     var bench = try RequestBench.open()
-    bench.event(.closed(.lost("test")))
+    bench.receive(.closed(.lost("test")))
     var tries = 0
     while bench.machine.state == .waiting {
       bench.wait(3)
       tries += 1
-      bench.event(.closed(.lost("test")))
+      bench.receive(.closed(.lost("test")))
     }
     #expect(tries == 20 && bench.machine.state == .gaveUp)
     _ = bench.take()
@@ -66,9 +66,9 @@ import Testing
   @Test func startsCountingAnewWhenItWasOpen() throws {
     var bench = try RequestBench.open { $0.reconnectLimit = 1 }
     for _ in 0..<5 {
-      bench.event(.closed(.lost("test")))
+      bench.receive(.closed(.lost("test")))
       bench.wait(3)
-      bench.event(.connected(.init()))
+      bench.receive(.connected(.init()))
     }
     #expect(bench.machine.state == .open && bench.machine.statistics.lostConnections == 5)
   }
@@ -79,7 +79,7 @@ import Testing
     }
     var delays: [Int64] = []
     for _ in 0..<6 {
-      bench.event(.closed(.lost("test")))
+      bench.receive(.closed(.lost("test")))
       let until = try #require(bench.machine.deadline)
       delays.append(until.nanoseconds(since: bench.now) / 1_000_000_000)
       bench.wait(Double(delays.last ?? 0))
@@ -90,9 +90,9 @@ import Testing
   @Test func startsItsIDsAnewOnEveryConnection() throws {
     var bench = try RequestBench.open()
     bench.request("a")
-    bench.event(.closed(.lost("test")))
+    bench.receive(.closed(.lost("test")))
     bench.wait(3)
-    bench.event(.connected(.init()))
+    bench.receive(.connected(.init()))
     bench.request("b")
     #expect(bench.take().filter { $0.hasPrefix("s/") } == ["s/a 1", "s/b 1"])
   }
@@ -100,8 +100,8 @@ import Testing
   @Test func failsEverythingWhenTheWorldEnds() throws {
     var bench = try RequestBench.open()
     bench.request("a")
-    bench.event(.ended)
-    bench.event(.ended)
+    bench.receive(.ended)
+    bench.receive(.ended)
     bench.call("open", .open)
     #expect(bench.take() == ["s/a 1", "a failed -13", "state idle", "open failed -13"])
   }
@@ -111,7 +111,7 @@ import Testing
   @Test func triesAtOnceWhenTheNetworkIsBack() throws {
     var bench = try RequestBench.open()
     bench.call("off", .setReachable(false))
-    bench.event(.closed(.lost("test")))
+    bench.receive(.closed(.lost("test")))
     bench.wait(600)
     bench.call("on", .setReachable(true))
     #expect(
@@ -125,7 +125,7 @@ import Testing
     bench.request("a")
     bench.wait(600)
     bench.call("on", .setReachable(true))
-    bench.event(.connected(.init()))
+    bench.receive(.connected(.init()))
     #expect(
       bench.take() == [
         "off done", "state unreachable", "a failed -12", "CONNECT", "state connecting", "on done",
@@ -138,7 +138,7 @@ import Testing
     var bench = try RequestBench()
     bench.call("open", .open)
     bench.request("a")
-    bench.event(.closed(.unreached("no way", cause: .noNetwork)))
+    bench.receive(.closed(.unreached("no way", cause: .noNetwork)))
     bench.request("b")
     bench.wait(3)
     #expect(
@@ -148,15 +148,15 @@ import Testing
       ])
     // Without a cause it is the server that is not there.
     bench.request("c")
-    bench.event(.closed(.unreached("refused")))
+    bench.receive(.closed(.unreached("refused")))
     bench.request("d")
     bench.wait(3)
     #expect(
       bench.take() == [
         "c failed -13", "state waiting", "d failed -13", "CONNECT", "state connecting",
       ])
-    bench.event(.connected(.init()))
-    bench.event(.closed(.lost("test")))
+    bench.receive(.connected(.init()))
+    bench.receive(.closed(.lost("test")))
     bench.request("e")
     #expect(bench.take() == ["state open", "open done", "state waiting", "e failed -13"])
   }
@@ -168,7 +168,7 @@ import Testing
     }
     bench.call("open", .open)
     bench.request("a")
-    bench.event(.closed(.unreached("no way", cause: .noNetwork)))
+    bench.receive(.closed(.unreached("no way", cause: .noNetwork)))
     #expect(
       bench.take() == [
         "CONNECT", "state connecting", "a failed -12", "open failed -12", "state gaveUp",
@@ -176,7 +176,7 @@ import Testing
     bench.request("b")
     bench.call("off", .setReachable(false))
     bench.call("on", .setReachable(true))
-    bench.event(.closed(.byServer(code: nil, "test")))
+    bench.receive(.closed(.byServer(code: nil, "test")))
     bench.request("c")
     #expect(
       bench.take() == [
@@ -189,7 +189,7 @@ import Testing
   @Test func believesThatTheNetworkIsBack() throws {
     var bench = try RequestBench { $0.whileConnecting = .fail }
     bench.call("open", .open)
-    bench.event(.closed(.unreached("no way", cause: .noNetwork)))
+    bench.receive(.closed(.unreached("no way", cause: .noNetwork)))
     bench.request("a")
     bench.call("off", .setReachable(false))
     bench.request("b")
@@ -205,15 +205,15 @@ import Testing
   @Test func startsAnewWhenItGaveUpAndTheNetworkIsBack() throws {
     var bench = try RequestBench { $0.reconnectLimit = 1 }
     bench.call("open", .open)
-    bench.event(.closed(.lost("test")))
+    bench.receive(.closed(.lost("test")))
     bench.wait(3)
-    bench.event(.closed(.lost("test")))
+    bench.receive(.closed(.lost("test")))
     #expect(bench.take().last == "state gaveUp")
     bench.call("on", .setReachable(true))
     bench.call("off", .setReachable(false))
     bench.wait(600)
     bench.call("on", .setReachable(true))
-    bench.event(.closed(.lost("test")))
+    bench.receive(.closed(.lost("test")))
     #expect(
       bench.take() == [
         "on done", "off done", "CONNECT", "state connecting", "on done", "state waiting",
@@ -223,7 +223,7 @@ import Testing
   @Test func staysClosedWhenItGaveUpAndWasClosed() throws {
     var bench = try RequestBench { $0.reconnectLimit = 0 }
     bench.call("open", .open)
-    bench.event(.closed(.lost("test")))
+    bench.receive(.closed(.lost("test")))
     #expect(bench.take().last == "state gaveUp")
     bench.call("off", .setReachable(false))
     bench.call("close", .close)
@@ -234,7 +234,7 @@ import Testing
 
   @Test func opensNoSecondConnectionWhenTheNetworkIsBack() throws {
     var bench = try RequestBench.open()
-    bench.event(.closed(.lost("test")))
+    bench.receive(.closed(.lost("test")))
     bench.call("off", .setReachable(false))
     bench.call("on", .setReachable(true))
     bench.wait(3)
@@ -248,7 +248,7 @@ import Testing
   @Test func beatsAtOnceAndEveryFifteenSeconds() throws {
     var bench = try RequestBench { $0.heartbeatInterval = .seconds(15) }
     bench.call("open", .open)
-    bench.event(.connected(.init()))
+    bench.receive(.connected(.init()))
     _ = bench.take()
     bench.request("a")
     bench.wait(46)

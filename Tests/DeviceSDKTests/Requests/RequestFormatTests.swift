@@ -28,10 +28,10 @@ import Testing
     }
     bench.request("a", ["x": [1, "y"]])
     bench.wait(5)
-    bench.event(.text(#"{"n":2,"path":"s/a","body":{"ok":true}}"#))
+    bench.receive(.text(#"{"n":2,"path":"s/a","body":{"ok":true}}"#))
     bench.request("b")
-    bench.event(.text(#"{"n":4,"path":"s/b","fault":{"no":9,"why":"full"}}"#))
-    bench.event(.text(#"{"uniqueId":4,"service":"s/b","content":{}}"#))
+    bench.receive(.text(#"{"n":4,"path":"s/b","fault":{"no":9,"why":"full"}}"#))
+    bench.receive(.text(#"{"uniqueId":4,"service":"s/b","content":{}}"#))
     #expect(
       bench.take() == [
         #"{"body":{"x":[1,"y"]},"verb":"POST","app":"app","path":"s/a","n":2}"#,
@@ -65,9 +65,9 @@ import Testing
     var bench = try RequestBench.open { $0.format = Lines() }
     bench.request("a", ["x": 1], parser: .text)
     bench.request("b")
-    bench.event(.text("1 s/a all well"))
-    bench.event(.text("2 s/b all well"))
-    bench.event(.text("hello"))
+    bench.receive(.text("1 s/a all well"))
+    bench.receive(.text("2 s/b all well"))
+    bench.receive(.text("hello"))
     #expect(
       bench.take() == [
         #"1 s/a {"x":1}"#, "2 s/b {}", #"a = "all well""#, "b failed -14", "push text hello",
@@ -94,7 +94,7 @@ import Testing
     var frames = try RequestBench.open()
     frames.request("a", parser: parser)
     let answer: JSONValue = ["uniqueId": 1, "service": "s/a", "content": .string(came)]
-    frames.event(.text("\(answer)"))
+    frames.receive(.text("\(answer)"))
     var http = try RequestBench.open([.requests])
     http.request("a", parser: parser)
     http.respond(1, came)
@@ -104,7 +104,7 @@ import Testing
   @Test func whatIsNoUTF8IsNoText() throws {
     var bench = try RequestBench.open([.requests])
     bench.request("a", parser: .text)
-    bench.event(.response(ClientAction.ID(rawValue: 1), ResponseMessage(body: [0xFF])))
+    bench.receive(.response(ClientAction.ID(rawValue: 1), ResponseMessage(body: [0xFF])))
     #expect(bench.take().last == "a failed -14")
   }
 
@@ -151,9 +151,9 @@ import Testing
   func countsOnOverConnectionsIfItIsWanted(_ countsOn: Bool, _ ids: [Int]) throws {
     var bench = try RequestBench.open { $0.countsOnAfterReconnecting = countsOn }
     bench.request("a", resendCount: 1)
-    bench.event(.closed(.lost("test")))
+    bench.receive(.closed(.lost("test")))
     bench.wait(3)
-    bench.event(.connected(.init()))
+    bench.receive(.connected(.init()))
     // The answer on the first connection comes after its end: it is the request's own only where numbers go on.
     bench.answer(2)
     let lines = bench.take()

@@ -96,14 +96,14 @@ import Testing
     var bench = try RequestBench.open()
     bench.request("a")
     _ = bench.take()
-    bench.event(.text(text))
+    bench.receive(.text(text))
     #expect(bench.take() == [line])
   }
 
   @Test func handsOverWhatTheServerSaysOnItsOwn() throws {
     var bench = try RequestBench.open()
-    bench.event(.binary([1, 2, 3]))
-    bench.event(.text(#"{"service":"news"}"#))
+    bench.receive(.binary([1, 2, 3]))
+    bench.receive(.text(#"{"service":"news"}"#))
     #expect(bench.take() == ["push 3 bytes", #"push {"service":"news"}"#])
     #expect(bench.machine.statistics.pushes == 2)
   }
@@ -114,12 +114,12 @@ import Testing
     var bench = try RequestBench()
     bench.call("open", .open)
     bench.request("a")
-    bench.event(.connected(.init()))
-    bench.event(.closed(.lost("test")))
+    bench.receive(.connected(.init()))
+    bench.receive(.closed(.lost("test")))
     bench.request("b")
     bench.wait(3)
     bench.request("c")
-    bench.event(.closed(.lost("test")))
+    bench.receive(.closed(.lost("test")))
     #expect(
       bench.take() == [
         "CONNECT", "state connecting", "state open", "open done", "s/a 1", "a failed -13",
@@ -131,11 +131,11 @@ import Testing
   @Test func queuesAsManyAsItIsTold() throws {
     var bench = try RequestBench { $0.whileConnecting = .queue(limit: 2) }
     bench.call("open", .open)
-    bench.event(.closed(.lost("test")))
+    bench.receive(.closed(.lost("test")))
     for name in ["a", "b", "c"] { bench.request(name) }
     _ = bench.take()
     bench.wait(3)
-    bench.event(.connected(.init()))
+    bench.receive(.connected(.init()))
     #expect(
       bench.take() == [
         "CONNECT", "state connecting", "state open", "open done", "s/a 1", "s/b 2",
@@ -148,10 +148,10 @@ import Testing
       $0.resendCount = 1
     }
     bench.request("a")
-    bench.event(.closed(.lost("test")))
+    bench.receive(.closed(.lost("test")))
     bench.wait(3)
-    bench.event(.connected(.init()))
-    bench.event(.closed(.lost("test")))
+    bench.receive(.connected(.init()))
+    bench.receive(.closed(.lost("test")))
     #expect(
       bench.take() == [
         "s/a 1", "state waiting", "CONNECT", "state connecting", "state open", "s/a 1",
@@ -167,9 +167,9 @@ import Testing
     bench.request("c")
     bench.request("d", resendCount: -1)
     for _ in 0..<3 {
-      bench.event(.closed(.lost("test")))
+      bench.receive(.closed(.lost("test")))
       bench.wait(3)
-      bench.event(.connected(.init()))
+      bench.receive(.connected(.init()))
     }
     #expect(
       bench.take().filter { !$0.contains("state") && $0 != "CONNECT" } == [
@@ -204,9 +204,9 @@ import Testing
     bench.request("a", timeout: .seconds(60))
     bench.refuse(1, code: 4)
     bench.call("finish", .finishLogin(nil))
-    bench.event(.closed(.lost("test")))
+    bench.receive(.closed(.lost("test")))
     bench.wait(3)
-    bench.event(.connected(.init()))
+    bench.receive(.connected(.init()))
     bench.refuse(1, code: 4)
     bench.call("finish", .finishLogin(nil))
     bench.refuse(2, code: 4)
@@ -221,10 +221,10 @@ import Testing
     var bench = try RequestBench.open(canLogIn: true)
     bench.request("a", timeout: .seconds(60))
     bench.refuse(1, code: 4)
-    bench.event(.closed(.lost("test")))
+    bench.receive(.closed(.lost("test")))
     bench.call("finish", .finishLogin(nil))
     bench.wait(3)
-    bench.event(.connected(.init()))
+    bench.receive(.connected(.init()))
     bench.refuse(1, code: 4)
     bench.call("finish", .finishLogin(nil))
     bench.answer(2)

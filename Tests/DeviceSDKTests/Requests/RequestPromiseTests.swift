@@ -112,7 +112,7 @@ private struct Witness: RequestPlugin {
         $0.reconnect = BackOff(first: .seconds(3))
       }
       bench.call("open", .open)
-      bench.event(.closed(.lost("test")))
+      bench.receive(.closed(.lost("test")))
       return try #require(bench.machine.deadline).nanoseconds(since: bench.now)
     }
     #expect(Set(delays).count == 50)

@@ -9,13 +9,13 @@ import Testing
     var bench = try RequestBench([.requests], canLogIn: false)
     bench.call("open", .open)
     bench.request("a", ["text": "x", "list": [1, "y"]])
-    bench.event(
+    bench.receive(
       .response(ClientAction.ID(rawValue: 1), ResponseMessage(body: Array("{}".utf8))))
     bench.request("b")
-    bench.event(
+    bench.receive(
       .response(ClientAction.ID(rawValue: 2), ResponseMessage(status: 404, body: [])))
     bench.request("c")
-    bench.event(.response(ClientAction.ID(rawValue: 3), ResponseMessage(body: [])))
+    bench.receive(.response(ClientAction.ID(rawValue: 3), ResponseMessage(body: [])))
     bench.call("close", .close)
     #expect(
       bench.take() == [
@@ -63,9 +63,9 @@ import Testing
     bench.request("a")
     bench.request("b")
     _ = bench.take()
-    bench.event(.failed(ClientAction.ID(rawValue: 1), failure))
-    bench.event(.failed(ClientAction.ID(rawValue: 1), failure))
-    bench.event(.failed(ClientAction.ID(rawValue: 99), failure))
+    bench.receive(.failed(ClientAction.ID(rawValue: 1), failure))
+    bench.receive(.failed(ClientAction.ID(rawValue: 1), failure))
+    bench.receive(.failed(ClientAction.ID(rawValue: 99), failure))
     #expect(bench.take() == ["a failed \(code)"])
     #expect(bench.machine.pending.count == 1)
   }

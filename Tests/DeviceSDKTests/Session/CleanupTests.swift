@@ -64,11 +64,9 @@ import Testing
   @Test func aLinkLogsOutAndLeaves() async throws {
     let broker = InProcessBroker()
     let server = LinkServer()
-    try await withThrowingTaskGroup(of: Void.self) { group in
-      group.addTask {
-        do { try await server.run(on: broker.client(named: "server")) } catch is CancellationError {
-        }
-      }
+    try await beside {
+      try await server.run(on: broker.client(named: "server"))
+    } _: {
       try await withLink(
         on: broker.client(named: "alice"),
         configuration: LinkConfiguration(appID: "app", userID: "alice", sessionID: "1"),
@@ -90,8 +88,6 @@ import Testing
         }
         #expect(link.state == .idle)
       }
-      group.cancelAll()
-      try await group.waitForAll()
     }
   }
 }

@@ -4,7 +4,7 @@ import TestSupport
 @testable import DeviceSDK
 
 /// Drives a gateway's machine by hand, and writes down what comes out.
-struct GatewayBench {
+struct GatewayBench: MachineBench {
   /// What a test's sub-device does when it is asked.
   enum Device {
     case ready(SubdeviceInfo)
@@ -19,11 +19,7 @@ struct GatewayBench {
   var isTerse = true
   var devices: [ConnectionID: Device] = [:]
   private var text = GatewayText()
-  private var lines: [String] = []
-  private var lastCall: UInt64 = 0
-  private var names: [CallID: String] = [:]
-  private var ids: [String: CallID] = [:]
-  private(set) var open: [ClientAction] = []
+  var book = BenchBook()
   /// The requests whose reply was not sent yet, the oldest first.
   var requests: [(topic: String, id: String)] = []
   private(set) var published: [Message] = []
@@ -81,22 +77,16 @@ struct GatewayBench {
     return bench
   }
 
-  /// Returns the lines since the last time.
-  mutating func take() -> [String] {
-    defer { lines = [] }
-    return lines
-  }
-
   // MARK: Inputs
 
-  mutating func input(_ input: GatewayStateMachine.Input) {
-    for output in machine.handle(input, now: now) {
+  mutating func take(_ outputs: [GatewayStateMachine.Output]) {
+    for output in outputs {
       switch output {
       case .perform(let action): perform(action)
       case .complete(let id, let result):
-        if let name = names[id] { lines.append(GatewayText.line(name, result)) }
+        if let name = book.name(of: id) { book.lines.append(GatewayText.line(name, result)) }
       case .tell(.openConnection(let id)): ask(id)
-      case .tell(let effect): lines.append(GatewayText.line(effect))
+      case .tell(let effect): book.lines.append(GatewayText.line(effect))
       }
     }
   }
@@ -109,11 +99,11 @@ struct GatewayBench {
       input(.received(.subscribed(action.id, wanted.map { $0.qos })))
     case .unsubscribe where isTerse: input(.received(.unsubscribed(action.id)))
     case .publish where isTerse:
-      lines.append(line)
+      book.lines.append(line)
       input(.received(.published(action.id)))
     case .connect, .subscribe, .unsubscribe, .publish, .send, .sendText, .sendBinary, .disconnect:
-      open.append(action)
-      lines.append(line)
+      book.open.append(action)
+      book.lines.append(line)
     }
   }
 
@@ -129,21 +119,12 @@ struct GatewayBench {
     switch devices[id] {
     case .ready(let info): noteOpened(id, .success(info))
     case .failing: noteOpened(id, .failure(GatewayError(.subdevice, "test")))
-    case .silent, nil: lines.append("open \(id.rawValue)")
+    case .silent, nil: book.lines.append("open \(id.rawValue)")
     }
   }
 
   mutating func noteOpened(_ id: ConnectionID, _ result: Result<SubdeviceInfo, GatewayError>) {
-    lastCall += 1
-    input(.called(CallID(rawValue: lastCall), .noteOpened(id, result)))
-  }
-
-  mutating func call(_ name: String, _ call: GatewayStateMachine.Call) {
-    lastCall += 1
-    let id = CallID(rawValue: lastCall)
-    names[id] = name
-    ids[name] = id
-    input(.called(id, call))
+    input(.called(book.newCall(), .noteOpened(id, result)))
   }
 
   mutating func setUp(_ connection: UInt64, as name: String = "line") {
@@ -162,32 +143,15 @@ struct GatewayBench {
     call(name, .invoke(.init(try FullTopic(topic), params: params, for: Self.sub)))
   }
 
-  mutating func cancel(_ name: String) {
-    if let id = ids[name] { input(.cancelled(id)) }
-  }
-
   // MARK: What the world does
 
-  private mutating func takeOpen(where isMeant: (ClientAction.Kind) -> Bool) -> ClientAction.ID {
-    guard let index = open.firstIndex(where: { isMeant($0.kind) }) else {
-      lines.append("nothing open is like that")
-      return ClientAction.ID(rawValue: 0)
-    }
-    return open.remove(at: index).id
-  }
-
-  mutating func accept() {
-    _ = takeOpen { if case .connect = $0 { true } else { false } }
-    input(.received(.connected(.init())))
-  }
-
   mutating func grant(_ granted: [QoS?] = [.atLeastOnce]) {
-    let id = takeOpen { if case .subscribe = $0 { true } else { false } }
+    let id = book.takeOpen { if case .subscribe = $0 { true } else { false } }
     input(.received(.subscribed(id, granted)))
   }
 
   mutating func acknowledge() {
-    let id = takeOpen {
+    let id = book.takeOpen {
       switch $0 {
       case .publish, .unsubscribe: true
       case .connect, .subscribe, .send, .sendText, .sendBinary, .disconnect: false
@@ -196,13 +160,8 @@ struct GatewayBench {
     input(.received(.published(id)))
   }
 
-  mutating func refuse(_ code: DataClientError.Code) {
-    let id = open.removeFirst().id
-    input(.refused(id, DataClientError(code, "refused by the test")))
-  }
-
   mutating func close(_ reason: ClientEvent.Closed = .lost("test")) {
-    open = []
+    book.open = []
     requests = []
     input(.received(.closed(reason)))
   }
@@ -214,7 +173,7 @@ struct GatewayBench {
 
   /// Answers the oldest request.
   mutating func reply(code: JSONValue = 200, data: JSONValue? = nil) {
-    guard !requests.isEmpty else { return lines.append("nothing waits for a reply") }
+    guard !requests.isEmpty else { return book.lines.append("nothing waits for a reply") }
     let (topic, id) = requests.removeFirst()
     var members = [JSONMember("id", .string(id)), JSONMember("code", code)]
     if let data { members.append(JSONMember("data", data)) }
@@ -229,15 +188,5 @@ struct GatewayBench {
     var members = [JSONMember("id", .string(id)), JSONMember("code", code)]
     if let subdevice { members.append(JSONMember("data", subdevice.json)) }
     message("/ext/error/{gw}", .object(members))
-  }
-
-  /// Lets time pass, with every deadline on the way.
-  mutating func wait(_ seconds: Int64) {
-    let end = Timestamp(nanoseconds: now.nanoseconds + seconds * 1_000_000_000)
-    while let deadline = machine.deadline, deadline <= end {
-      now = max(now, deadline)
-      input(.received(.deadline))
-    }
-    now = end
   }
 }

@@ -123,14 +123,10 @@ struct GatewayWorld: Sendable {
     }
     let cloud = SimulatedCloud(try CloudScript(parsing: Array(json.utf8)), broker: broker)
     let cloudClient = broker.client(named: "cloud")
-    return try await withThrowingTaskGroup(of: Void.self) { group in
-      group.addTask {
-        do { try await cloud.run(on: cloudClient) } catch is CancellationError {}
-      }
-      let value = try await body(GatewayWorld(broker: broker, cloud: cloud, log: log), client)
-      group.cancelAll()
-      try await group.waitForAll()
-      return value
+    return try await beside {
+      try await cloud.run(on: cloudClient)
+    } _: {
+      try await body(GatewayWorld(broker: broker, cloud: cloud, log: log), client)
     }
   }
 }

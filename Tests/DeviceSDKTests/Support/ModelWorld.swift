@@ -1,7 +1,5 @@
 import Testing
 
-@testable import DeviceSDK
-
 /// A ``FuzzWorld`` with a model of what has to come of what its machine is asked for.
 protocol ModelWorld: FuzzWorld {
   /// How often it came to something.

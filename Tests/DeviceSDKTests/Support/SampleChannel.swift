@@ -37,7 +37,7 @@ enum SampleChannel {
     let topic = down + message.topic.dropFirst(up.count) + "_reply"
     let reply: JSONValue = [
       "id": .string(request.id), "code": .number(String(code)), "message": "told",
-      "data": request.params ?? .null,
+      "data": JSONValue(parsing: message.payload)?["params"] ?? .null,
     ]
     return [.message(Message(topic: topic, payload: reply.utf8, qos: .atLeastOnce))]
   }

@@ -1,7 +1,6 @@
 import Foundation
 import Glibc
 import RepriseCore
-import TestSupport
 import Testing
 
 /// `reprise conform client`, with clients that keep to the protocol and with one that has each fault in turn.

@@ -1,6 +1,5 @@
 import Foundation
 import LiveClient
-import RepriseCore
 import Testing
 import Wire
 

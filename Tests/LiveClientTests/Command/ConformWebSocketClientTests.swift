@@ -1,5 +1,4 @@
 import Foundation
-import RepriseCore
 import Testing
 
 /// The cases of WebSocket that drive clients, with one that is good and one that is not.

@@ -1,5 +1,3 @@
-import TestSupport
-
 /// Runs `reprise conform broker` in a folder of its own, on cases of its own.
 protocol DrivesBrokers {
   var directory: Scratch { get }

@@ -1,6 +1,4 @@
 import Glibc
-import LiveClient
-import RepriseCore
 import Testing
 
 /// The connections of `reprise record client`, and every way in which there is none.

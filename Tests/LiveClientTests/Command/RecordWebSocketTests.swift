@@ -1,5 +1,4 @@
 import Glibc
-import LiveClient
 import RepriseCore
 import Testing
 

@@ -3,7 +3,6 @@ import RepriseCore
 import Testing
 
 @testable import Gates
-@testable import LiveClient
 
 /// What a gate says when broker, client or its own user do not do as they should.
 @Suite struct GateTroubleTests {

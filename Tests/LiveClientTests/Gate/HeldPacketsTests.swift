@@ -3,7 +3,6 @@ import Testing
 import Wire
 
 @testable import Gates
-@testable import LiveClient
 
 /// Which answers of a broker wait, and what lets them through, without a socket.
 @Suite struct HeldPacketsTests {

@@ -1,5 +1,4 @@
 import Foundation
-import RepriseCore
 import Testing
 import Wire
 

@@ -1,6 +1,5 @@
 import Glibc
 import RepriseCore
-import Synchronization
 import TestSupport
 import Testing
 

@@ -1,4 +1,3 @@
-import CloudSimulator
 import DeviceSDK
 import LiveClient
 import RepriseCore

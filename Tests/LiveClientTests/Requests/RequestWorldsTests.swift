@@ -1,7 +1,6 @@
 import Capture
 import DeviceSDK
 import Foundation
-import LiveClient
 import LiveHTTP
 import RepriseCore
 import Synchronization

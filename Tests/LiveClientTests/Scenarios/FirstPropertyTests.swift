@@ -1,6 +1,5 @@
 import Capture
 import ConformanceKit
-import DeviceSDK
 import Glibc
 import RepriseCore
 import Testing

@@ -1,7 +1,4 @@
-import CloudSimulator
-import ConformanceKit
 import DeviceSDK
-import LiveClient
 import RepriseCore
 import Testing
 

@@ -1,7 +1,6 @@
 import RepriseCore
 import TestSupport
 import Testing
-import Wire
 
 /// Connections that a recorded client wanted and that never came to be.
 @Suite struct AttemptRecordingTests {

@@ -1,6 +1,5 @@
 import RepriseCore
 import Testing
-import Wire
 
 /// What stands for a secret is JSON where the secret was, so that what is recorded is JSON again.
 @Suite struct HiddenSecretTests {

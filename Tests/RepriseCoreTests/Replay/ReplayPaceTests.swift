@@ -1,6 +1,5 @@
 import RepriseCore
 import Testing
-import Wire
 
 /// Replays whose time passes.
 @Suite struct ReplayPaceTests {

@@ -1,6 +1,5 @@
 import RepriseCore
 import Testing
-import Wire
 
 @Suite struct ReplayWaitingTests {
   @Test func readerWaitsForWhoeverActs() async throws {

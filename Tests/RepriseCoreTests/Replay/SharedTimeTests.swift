@@ -1,7 +1,6 @@
 import RepriseCore
 import Synchronization
 import Testing
-import Wire
 
 /// Several replays in one time.
 @Suite(.timeLimit(.minutes(20))) struct SharedTimeTests {

@@ -1,8 +1,5 @@
 import RepriseCore
-import TestSupport
 import Wire
-
-@testable import Capture
 
 /// Packets of a few bytes, of which the tests of order make their dialogues.
 enum SmallPacket {

@@ -1,4 +1,5 @@
 import RepriseCore
+import Testing
 import Wire
 
 @testable import Capture
@@ -99,5 +100,17 @@ struct Tap {
         return packet.faults.map(\.code)
       }
     }
+  }
+}
+
+extension Tap {
+  /// Expects that all of a session was read, and that nothing was missing or wrong.
+  func expectWhole(
+    _ session: Session, _ comment: Comment = "", _ location: SourceLocation = #_sourceLocation
+  ) {
+    #expect(packets(.client) == session.packets(.client), comment, sourceLocation: location)
+    #expect(packets(.server) == session.packets(.server), comment, sourceLocation: location)
+    #expect(
+      gaps == [] && malformations == [] && faults == [], comment, sourceLocation: location)
   }
 }

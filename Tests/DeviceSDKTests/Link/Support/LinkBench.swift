@@ -5,7 +5,7 @@ import TestSupport
 
 /// Drives a link's machine by hand in a world whose server does what the test says, and writes down
 /// what comes out, with the seconds since the beginning.
-struct LinkBench<Machine: StateMachine>
+struct LinkBench<Machine: StateMachine>: MachineBench
 where Machine.Effect == LinkEffect, Machine.Failure == LinkError, Machine.Value == Void {
   /// What becomes of what the link sends.
   enum World {
@@ -32,25 +32,16 @@ where Machine.Effect == LinkEffect, Machine.Failure == LinkError, Machine.Value 
   var answersPings = true
   var closes = true
 
-  private(set) var lines: [String] = []
+  var book = BenchBook()
   private(set) var events: [LinkStateEvent] = []
   private(set) var effects: [LinkEffect] = []
   private(set) var sent: [ClientAction] = []
   private(set) var pingTimes: [Double] = []
   private(set) var connectTimes: [Double] = []
-  private var lastCall: UInt64 = 0
-  private var names: [CallID: String] = [:]
-  private var ids: [String: CallID] = [:]
 
   init(_ machine: Machine) { self.machine = machine }
 
   var seconds: Double { Double(now.nanoseconds(since: Self.start)) / 1_000_000_000 }
-
-  /// Returns the lines since the last time.
-  mutating func take() -> [String] {
-    defer { lines = [] }
-    return lines
-  }
 
   /// Returns the changes of the state since the last time.
   mutating func takeEvents() -> [LinkStateEvent] {
@@ -62,40 +53,17 @@ where Machine.Effect == LinkEffect, Machine.Failure == LinkError, Machine.Value 
 
   // MARK: Doing
 
-  mutating func input(_ input: MachineInput<Machine.Call>) {
+  mutating func take(_ outputs: [MachineOutput<Machine.Value, Machine.Effect, Machine.Failure>]) {
     var actions: [ClientAction] = []
-    for output in machine.handle(input, now: now) {
+    for output in outputs {
       switch output {
       case .perform(let action): actions.append(action)
-      case .complete(let id, let result): note("\(names[id] ?? "call") \(Self.text(result))")
+      case .complete(let id, let result):
+        note("\(book.name(of: id) ?? "call") \(Self.text(result))")
       case .tell(let effect): note(effect)
       }
     }
     for action in actions { perform(action) }
-  }
-
-  mutating func call(_ name: String, _ call: Machine.Call) {
-    lastCall += 1
-    let id = CallID(rawValue: lastCall)
-    names[id] = name
-    ids[name] = id
-    input(.called(id, call))
-  }
-
-  mutating func cancel(_ name: String) {
-    if let id = ids[name] { input(.cancelled(id)) }
-  }
-
-  mutating func receive(_ event: ClientEvent) { input(.received(event)) }
-
-  /// Lets time pass, with every deadline on the way.
-  mutating func wait(_ seconds: Double) {
-    let end = now.advanced(by: .nanoseconds(Int64(seconds * 1_000_000_000)))
-    while let deadline = machine.deadline, deadline <= end {
-      now = max(now, deadline)
-      input(.received(.deadline))
-    }
-    now = end
   }
 
   /// Lets the clock jump, and tells the machine only then.
@@ -168,7 +136,7 @@ where Machine.Effect == LinkEffect, Machine.Failure == LinkError, Machine.Value 
 
   // MARK: Telling
 
-  private mutating func note(_ line: String) { lines.append("+\(Self.text(seconds)) \(line)") }
+  private mutating func note(_ line: String) { book.lines.append("+\(Self.text(seconds)) \(line)") }
 
   private mutating func note(_ effect: LinkEffect) {
     effects.append(effect)

@@ -1,5 +1,4 @@
 import LiveClient
-import RepriseCore
 import Wire
 
 /// How connections of a server ended, by the target of their requests.

@@ -1,5 +1,4 @@
 import LiveClient
-import RepriseCore
 import Testing
 
 /// The server with clients of another library.

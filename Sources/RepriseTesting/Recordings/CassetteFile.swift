@@ -9,7 +9,7 @@ import Synchronization
 #endif
 
 /// The file of a recording: read, checked, and written whole or not at all.
-enum RecordingFile {
+enum CassetteFile {
   /// The files that tests record into at this moment.
   private static let claims = Mutex<Set<String>>([])
 
@@ -75,7 +75,7 @@ enum RecordingFile {
   }
 }
 
-extension RecordingFile {
+extension CassetteFile {
   /// The most bytes of a recording that are attached to an issue: 16 MiB.
   private static let attachmentLimit = 16 << 20
 
