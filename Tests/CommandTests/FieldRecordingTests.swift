@@ -47,7 +47,10 @@ import Testing
 
   @Test(arguments: shown) private func showsWhatItsCellsSay(_ recording: Shown) throws {
     let result = try RepriseProcess.run(
-      ["conform", "trace", recording.path, "--subject", recording.subject, "--format", "json"],
+      [
+        "conform", "trace", recording.path, "--subject", recording.subject, "--complete",
+        "--format", "json",
+      ],
       directory: Self.package.appending(path: "Recordings/field"))
     let report = try #require(JSONValue(parsing: Array(result.output.utf8)))
     let failed = (report["clauses"]?.elements ?? []).filter { $0["verdict"]?.text == "failed" }

@@ -74,7 +74,8 @@ public struct ConformanceJudge: EventConsumer {
     files.append(file)
     seen.file = file
     tally.file = file
-    mqtt.broker.hasOwnMessages = options.hasOwnMessages
+    mqtt.broker.isDriven = options.isDriven
+    mqtt.broker.hasOwnMessages = options.hasOwnMessages || options.isDriven
     table.beginFile(reporting: options.connections.map { $0[file] ?? [] })
     forgottenConnections = 0
     pages = []

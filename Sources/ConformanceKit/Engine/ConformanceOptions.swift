@@ -22,9 +22,11 @@ public struct ConformanceOptions: Sendable, Hashable {
   public var maximumFindings: Int
   /// Whether a finding of each kind is kept, also beyond that number, for a baseline to be compared with.
   public var listsEachKind = false
-  /// Whether topics and payloads are of these files alone, as a driver makes them: nobody who is not in them, and no rule
-  /// of the server, can have published the same, so that one message shows what it takes two for otherwise.
+  /// Whether topics and payloads are of these files alone: nobody who is not in them, and no rule of the server, can have
+  /// published the same, so that one message shows what it takes two for otherwise.
   public var hasOwnMessages = false
+  /// Whether a driver made the files, whose messages are of them alone and whose server stands still between its steps.
+  public var isDriven = false
   /// What findings must not tell.
   public var redaction: RedactionRules
   /// The most memory that is taken for connections that are being judged, in bytes.

@@ -20,7 +20,7 @@ struct CaseJudge {
   /// - Throws: ``ConformanceError`` for clauses that do not exist.
   init(_ options: ConformanceOptions) throws {
     var options = options
-    options.hasOwnMessages = true
+    options.isDriven = true
     subject = options.subject ?? .server
     fresh = try ConformanceJudge(catalogue: .bundled(), options: options)
     var ofDriver = options

@@ -42,7 +42,7 @@ struct SharedCase: Sendable, CustomTestStringConvertible {
     var script = Script(version: version)
     self.script(&script)
     var options = ConformanceOptions(isStrict: true)
-    options.hasOwnMessages = isComplete ?? self.isComplete
+    options.isDriven = isComplete ?? self.isComplete
     return try judge(script.events, options: options).results
       .filter { $0.clause.spec == version.spec }
   }

@@ -95,7 +95,7 @@ struct SharedCaseTests {
     session.script(&script)
     for isOwn in [true, false] {
       var options = ConformanceOptions(specs: ["mqtt-5.0"], clauses: [clause])
-      options.hasOwnMessages = isOwn
+      options.isDriven = isOwn
       var judge = try ConformanceJudge(catalogue: .bundled(), options: options)
       // Of the next file it is true as well.
       for file in ["f", "g"] {
@@ -126,7 +126,7 @@ struct SharedCaseTests {
       script.say(.server, "a", "1")
       script.part()
       var options = ConformanceOptions(specs: ["mqtt-3.1.1", "mqtt-5.0"])
-      options.hasOwnMessages = isOwn
+      options.isDriven = isOwn
       var judge = try ConformanceJudge(catalogue: .bundled(), options: options)
       judge.begin(file: "f")
       for event in script.events { event.withView { judge.consume($0) } }
@@ -134,6 +134,24 @@ struct SharedCaseTests {
       let failed = judge.report(toolVersion: "1").results.filter { $0.violated > 0 }
       #expect(failed.map(\.clause.id) == (violated > 0 ? [clause] : []))
       #expect(failed.map(\.violated) == (violated > 0 ? [1] : []))
+    }
+  }
+
+  @Test("Only of a server that is driven is known soon that a message does not come again")
+  func neverAgain() throws {
+    let session = try #require(
+      SharedCase.all.first {
+        $0.testDescription == "a server's message that does not come again"
+      })
+    var script = Script(version: .v3_1_1)
+    session.script(&script)
+    for (hasOwnMessages, isDriven) in [(false, false), (true, false), (false, true)] {
+      var options = ConformanceOptions(clauses: ["mqtt-3.1.1/MQTT-4.4.0-1"])
+      options.hasOwnMessages = hasOwnMessages
+      options.isDriven = isDriven
+      let result = try #require(judge(script.events, options: options).results.first)
+      let expected = isDriven ? (1, 0) : (0, 1)
+      #expect((result.violated, result.undecided) == expected)
     }
   }
 

@@ -33,7 +33,7 @@ extension BrokerJudge {
   /// How much a message must have outlived its expiry to be accused, in nanoseconds: it may have come late to the server,
   /// but not where the server is driven and said that it had it.
   private func lateness(of source: borrowing Publication) -> Int64 {
-    hasOwnMessages && source.taken != nil ? Self.tolerance : 10_000_000_000
+    isDriven && source.taken != nil ? Self.tolerance : 10_000_000_000
   }
   /// How much a server may be late with it.
   private static let tolerance: Int64 = 2_000_000_000

@@ -25,7 +25,7 @@ struct BrokerJudge {
   /// When a message came late last, by connections.
   var lags = DeliveryLags()
   /// The connections of publishers that released messages of QoS 2 in another order than they should.
-  var disordered: Set<Int> = []
+  private(set) var disordered: Set<Int> = []
   var sessions = ClientSessions()
   var lastConnects = LastConnects()
   var shared = SharedTurns()
@@ -41,6 +41,8 @@ struct BrokerJudge {
   var ends: [Int: Timestamp] = [:]
   /// Whether nobody who is not in the capture can have published the same, see ``ConformanceOptions/hasOwnMessages``.
   var hasOwnMessages = false
+  /// Whether the server stands still between the steps of a driver, see ``ConformanceOptions/isDriven``.
+  var isDriven = false
   /// Whether a topic was ever published that begins with U+FEFF.
   private(set) var hasMarks = false
   /// Whether a message was ever published that expires.
@@ -79,6 +81,7 @@ struct BrokerJudge {
 
   private static let mostServers = 4_096
   private static let mostBreaks = 256
+  private static let mostDisordered = 65_536
 
   /// Whether one time is later than another by so much that their order is sure.
   func isSurely(_ time: Timestamp, after nanoseconds: Int64) -> Bool {
@@ -271,6 +274,11 @@ struct BrokerJudge {
     for entry in pending.remove(.everySubscriberGetsIt, about: key) {
       tally.leave(entry.rule, .serverPolicy, entry.hearing, at: Moment(entry.event.context))
     }
+  }
+
+  /// Takes note that a client released messages of QoS 2 in another order than they were received.
+  mutating func noteDisorder(on connection: Int) {
+    if disordered.count < Self.mostDisordered { disordered.insert(connection) }
   }
 
   /// Takes note, at the end of a connection, of what its client published and the server need not have taken: it did not

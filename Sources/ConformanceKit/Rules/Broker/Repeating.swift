@@ -321,7 +321,7 @@ extension BrokerJudge {
     switch sender {
     // No text says how soon; a server that is driven is asked for nothing else meanwhile.
     case .server:
-      guard hasOwnMessages || went > ConnectionState.patience else { return false }
+      guard isDriven || went > ConnectionState.patience else { return false }
       return resumption.firstOfServer != nil
     case .client:
       guard resumption.firstOfClient != nil else { return false }

@@ -122,7 +122,7 @@ extension BrokerJudge {
   /// It may have been lost on its way to the server, which got it later; and a server of several nodes may hand it on
   /// some time after it said that it has it. A server that is driven stands still in between.
   private func wasThere(_ source: borrowing Publication, before moment: Timestamp) -> Bool {
-    if hasOwnMessages, let taken = source.taken {
+    if isDriven, let taken = source.taken {
       return moment.nanoseconds(since: taken) > Self.settled
     }
     return moment.nanoseconds(since: source.first.time) > Self.longAgo

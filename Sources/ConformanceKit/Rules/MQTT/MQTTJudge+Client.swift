@@ -32,7 +32,7 @@ extension MQTTJudge {
     case .pubrel:
       broker.judgeRepeat(packet, nil, event, state, hearing, &tally)
       if state.exchanges.fromClient.isLate(releaseOf: packet.packetID) {
-        broker.disordered.insert(event.context.connection)
+        broker.noteDisorder(on: event.context.connection)
       }
       if !state.exchanges.fromClient.acknowledge(
         packet, isNewSession: true, event, hearing, &tally)
