@@ -15,7 +15,7 @@ struct SharedCase: Sendable, CustomTestStringConvertible {
   /// What fails besides, of other rules.
   let others: [String]
   let counts: Counts
-  /// Whether it is known that nobody else has published the same; without that knowledge none of the rules fails.
+  /// Whether it is known, as in a drive, that nobody else has published the same; without that none of the rules fails.
   let isComplete: Bool
   let script: @Sendable (inout Script) -> Void
 
@@ -38,6 +38,7 @@ struct SharedCase: Sendable, CustomTestStringConvertible {
   ///   - version: The version.
   ///   - isComplete: Whether it is known that nobody else has published the same; nil is what the case says.
   /// - Returns: The results.
+  /// - Throws: What keeps the catalogue from being read.
   func judged(_ version: MQTTVersion, isComplete: Bool? = nil) throws -> [ClauseResult] {
     var script = Script(version: version)
     self.script(&script)
