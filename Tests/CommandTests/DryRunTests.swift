@@ -32,11 +32,19 @@ import Testing
     #expect(run.output.contains("  open  GET / HTTP/1.1 | Host: HOST | "))
   }
 
-  @Test("What is no URL of WebSocket is refused as where it is connected to")
-  func noURL() throws {
-    let run = try RepriseProcess.run(["conform", "server", "mqtt://localhost", "--dry-run"])
+  @Test(
+    "What is no URL of WebSocket is refused as where it is connected to",
+    arguments: [
+      ("mqtt://localhost", "mqtt://localhost:1883 is no URL of WebSocket"),
+      (
+        "http://localhost/mqtt", "the server's URL has no scheme of WebSocket; type ws:// or wss://"
+      ),
+      ("localhost:8080", "the server's URL has no scheme of WebSocket; type ws:// or wss://"),
+    ])
+  func noURL(_ url: String, _ message: String) throws {
+    let run = try RepriseProcess.run(["conform", "server", url, "--dry-run"])
     #expect(run.status == 2)
     #expect(run.output.isEmpty)
-    #expect(run.errors.contains("mqtt://localhost:1883 is no URL of WebSocket"), "\(run.errors)")
+    #expect(run.errors.contains(message), "\(run.errors)")
   }
 }

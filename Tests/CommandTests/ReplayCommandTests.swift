@@ -298,6 +298,11 @@ import Testing
       ["replay", "skd", "x"],
       "unknown command 'replay skd'; did you mean reprise replay sdk? type reprise help replay"
     ),
+    (
+      ["replay", "a.pcap", "mqtt://localhost"],
+      "replay plays a session on the SDK, as 'replay sdk', and sends nothing to a broker; "
+        + "type reprise replay sdk a.pcap; code of your own replays by ReplayClient"
+    ),
     (["replay", "sdk"], "replay sdk needs FILE; type reprise help replay sdk"),
     (["replay", "--speed", "1", "sdk"], "replay sdk needs FILE; type reprise help replay sdk"),
     (

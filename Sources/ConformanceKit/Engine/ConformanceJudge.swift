@@ -291,6 +291,7 @@ public struct ConformanceJudge: EventConsumer {
       isComplete: options.clauses.isEmpty, subjects: tally.kinds?.subjects ?? [], seen: seen,
       subject: options.subject)
     report.untold = tally.focus?.untold ?? tally.untold
+    report.isAlone = options.hasOwnMessages
     return report
   }
 }

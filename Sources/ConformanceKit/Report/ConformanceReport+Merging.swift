@@ -64,7 +64,8 @@ extension ConformanceReport {
     if scenarios != nil { return ReportDocument.Kind.scenarios(nil).words }
     if cases != nil { return ReportDocument.Kind.cases(subject ?? .server, []).words }
     let files = ReportDocument.Kind.files.words
-    return subject.map { "\(files), about the \($0.rawValue) alone" } ?? files
+    return (subject.map { "\(files), about the \($0.rawValue) alone" } ?? files)
+      + (isAlone ? ", by --complete" : "")
   }
 
   static func merged(
@@ -86,11 +87,12 @@ extension ConformanceReport {
     let results = (reports.first ?? []).indices.map { index in
       ClauseResult(joining: reports.map { $0[index] }, ranks, seen, isStrict: isStrict)
     }
-    return ConformanceReport(
+    var report = ConformanceReport(
       toolVersion: parts.first?.report.toolVersion ?? "", inputs: inputs, results: results,
       isComplete: parts.allSatisfy(\.report.isComplete), seen: seen,
-      subject: parts.first?.report.subject
-    ).lacking(unread)
+      subject: parts.first?.report.subject)
+    report.isAlone = parts.first?.report.isAlone ?? false
+    return report.lacking(unread)
   }
 
   /// Whether a violated SHOULD fails: all parts must have asked for the same.

@@ -56,6 +56,7 @@ extension ConformanceReport {
     self.init(
       toolVersion: version, inputs: inputs, results: results, isComplete: isComplete, seen: seen,
       subject: subject)
+    isAlone = json["complete"]?.bool == true
     for entry in json["unread"]?.elements ?? [] {
       unread.append(try UnreadInput(entry, of: file))
     }

@@ -18,6 +18,8 @@ public struct ConformanceReport: Sendable, Hashable {
   package internal(set) var cases: [CaseRecord]?
   /// The end whose conduct alone it is about; nil where it is about both.
   let subject: Peer?
+  /// Whether its files are taken for all that happens at their servers, see ``ConformanceOptions/hasOwnMessages``.
+  var isAlone = false
   /// The part of a run that it is on; nil where it is on all.
   public internal(set) var shard: ReportShard?
   /// Whether all clauses of the standards are in it, not a selection.
@@ -88,6 +90,7 @@ public struct ConformanceReport: Sendable, Hashable {
     json.strings(inputs)
     if !unread.isEmpty { json.append(unread) }
     if let subject { json.field("subject", subject.rawValue) }
+    if isAlone { json.raw(#","complete":true"#) }
     json.raw(#","clauses":["#)
     for (index, result) in results.enumerated() {
       if index > 0 { json.raw(",") }

@@ -86,11 +86,12 @@ public struct ReportJoiner: Sendable {
         places: sum.places, unlisted: unlisted ?? max(0, sum.violated - sum.findings.count))
       return ClauseResult(clause, sum.hasRule ? counts : nil, seen, isStrict: options.isStrict)
     }
-    return ConformanceReport(
+    var report = ConformanceReport(
       toolVersion: toolVersion, inputs: inputs, results: results,
       isComplete: options.clauses.isEmpty, subjects: subjects, seen: seen,
-      subject: options.subject
-    ).lacking(unread)
+      subject: options.subject)
+    report.isAlone = options.hasOwnMessages
+    return report.lacking(unread)
   }
 }
 

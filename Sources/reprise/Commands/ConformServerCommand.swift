@@ -79,6 +79,12 @@ enum ConformServerCommand: Command {
   }
 
   private static func url(_ text: String) throws(UsageError) -> BrokerURL {
+    // What is said of a broker's URL would lead away from here.
+    let scheme = text.prefix { $0 != ":" }.lowercased()
+    guard ["ws", "wss", "mqtt", "mqtts"].contains(scheme) else {
+      throw UsageError(
+        "the server's URL has no scheme of WebSocket", "type ws:// or wss://HOST:PORT/PATH")
+    }
     let url = try BrokerOptions.url(text)
     guard url.path != nil else {
       throw UsageError("\(url) is no URL of WebSocket", "type ws:// or wss://HOST:PORT/PATH")

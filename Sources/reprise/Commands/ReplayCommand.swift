@@ -26,6 +26,10 @@ enum ReplayCommand: Command {
     case "serve", "drive":
       return UsageError(
         "this version can't do 'replay \(word)' yet", "type reprise help replay")
+    case let file where file.contains(".") || file.contains("/"):
+      return UsageError(
+        "replay plays a session on the SDK, as 'replay sdk', and sends nothing to a broker",
+        "type reprise replay sdk \(file); code of your own replays by ReplayClient")
     default:
       let nearest = NearestName.find(word, in: ["sdk"])
       return UsageError(

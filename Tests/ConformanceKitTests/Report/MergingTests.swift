@@ -184,6 +184,19 @@ struct MergingTests {
     #expect(
       refusal(strict, lax)
         == "2: it was judged without --strict, and 1 with it; judge all parts alike")
+    var alone = ConformanceOptions()
+    alone.hasOwnMessages = true
+    let complete = try report([all[1]], options: alone)
+    #expect(
+      refusal(first, try read(complete, "2"))
+        == "2: it is on captures and recordings, by --complete, and 1 on captures and recordings; "
+        + "join reports of one sort")
+    let rest = try report([all[3]], options: alone)
+    let both = try ConformanceReport.merged([
+      ("1", try read(complete, "1")), ("2", try read(rest, "2")),
+    ])
+    #expect(both.json() == (try report([all[1], all[3]], options: alone).json()))
+    #expect(both.text(color: false).contains("had anything to judge, and nobody else publishes"))
     for (text, message) in [
       (
         "{",
