@@ -148,6 +148,18 @@ extension SharedCase {
       $0.part()
     },
     SharedCase(
+      "a message of 16 bytes below both QoS", failed: [.grantedQoSIsKept],
+      [.grantedQoSIsKept: (1, 0, 0, [11])]
+    ) {
+      $0.meet(qos: 1)
+      $0.on(2) {
+        $0.say(.client, "a", "sixteen bytes ..", qos: 1, id: 1)
+        $0.acknowledge(.server, .puback, 1)
+      }
+      $0.say(.server, "a", "sixteen bytes ..")
+      $0.part()
+    },
+    SharedCase(
       "a message that was published twice, at two QoS", [.grantedQoSIsKept: (0, 0, 1, [12])]
     ) {
       $0.meet(qos: 1)

@@ -124,8 +124,8 @@ extension BrokerJudge {
     }
     add(
       rule, delivery, event, hearing,
-      // That copy may wait for its turn where one at QoS 0 of somebody who is not in the capture does not.
-      isTakenBack: delivery.matching.count > 1 || !hasOwnMessages, copyQoS: expected,
+      // That copy may wait for its turn where one at QoS 0 of somebody who says the same state does not.
+      isTakenBack: delivery.matching.count > 1 || mayBeSaid(packet), copyQoS: expected,
       needsAnother: source.isWill, &tally,
       FindingText(
         "the server delivered the message of frame \(source.first.frame) at a lower QoS than it was "
@@ -185,8 +185,9 @@ extension BrokerJudge {
     }
     guard !mayBeForRemoved(source, delivery) else { return tally.leave(rule, .onItsWay, hearing) }
     // A state is said by one after the other.
-    guard hasOwnMessages || packet.payload.byteCount >= Self.leastOwn || source.forwarded.isSome
-    else { return tally.leave(rule, .publishersUnseen, hearing) }
+    guard !mayBeSaid(packet) || source.forwarded.isSome else {
+      return tally.leave(rule, .publishersUnseen, hearing)
+    }
     add(
       rule, delivery, event, hearing, needsAnother: true, &tally,
       FindingText(
@@ -266,6 +267,11 @@ extension BrokerJudge {
     for entry in pending.removeCopies(on: connection, from: since) {
       tally.leave(entry.rule, .queueMayBeFull, entry.hearing, at: Moment(entry.event.context))
     }
+  }
+
+  /// Whether somebody who is not in the capture may well say the same: a state, and so few bytes.
+  private func mayBeSaid(_ packet: borrowing MQTTPacketView) -> Bool {
+    !hasOwnMessages && packet.payload.byteCount < Self.leastOwn
   }
 
   /// The bytes of a payload that others hardly say as well.
