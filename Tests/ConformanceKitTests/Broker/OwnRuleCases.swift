@@ -81,6 +81,14 @@ extension SharedCase {
       [.everySubscriberGetsIt: (1, 1, 0, [17])]
     ) { $0.leaveOut(isTaken: true) },
     SharedCase(
+      "a message that is left out was not acknowledged, and its publisher is gone",
+      [.everySubscriberGetsIt: (0, 1, 1, [13])]
+    ) { $0.leaveOutBehind(isTaken: false) },
+    SharedCase(
+      "a message that is left out was acknowledged, and its publisher is gone",
+      failed: [.everySubscriberGetsIt], [.everySubscriberGetsIt: (1, 1, 0, [21])]
+    ) { $0.leaveOutBehind(isTaken: true) },
+    SharedCase(
       "a message that is left out behind one that came late",
       [.everySubscriberGetsIt: (0, 1, 1, [14])]
     ) { $0.lag(by: 0.2) },
@@ -263,6 +271,23 @@ extension Script {
       if id != 2 { get("\(id)", id) }
     }
     part()
+  }
+
+  /// Of three messages the second one is left out, and their publisher is gone when the third one comes.
+  fileprivate mutating func leaveOutBehind(isTaken: Bool) {
+    meet()
+    publish(1)
+    get("1", 1)
+    wait(2)
+    on(2) {
+      $0.say(.client, "a", "2", qos: 1, id: 2)
+      if isTaken { $0.acknowledge(.server, .puback, 2) }
+    }
+    for id: UInt16 in 3...4 { publish(id) }
+    on(2) { $0.finish() }
+    for id: UInt16 in 3...4 { get("\(id)", id) }
+    answerPing()
+    finish()
   }
 
   /// A message comes at QoS 1, and is acknowledged: two frames.
