@@ -232,5 +232,6 @@ extension SharedCase {
     routing + retaining + forwarding + ordering + identifying + acknowledging + resuming + numbering
     + willing
     + keeping + explained + absences + verbatim + replacing + reusing + namedWills + sharing
-    + elsewhere + toldLate + unseenPublishers + saidAgain + crossing + ownRules
+    + elsewhere + toldLate + unseenPublishers + saidAgain + crossing + ownRules + takenMessages
+    + repeatedStates
 }
