@@ -102,7 +102,7 @@ extension ConformanceReport {
       spec == "sdk"
       ? "\(spec): \(checked) of \(rows.count)\(selected) clauses checked"
       : "\(spec): \(rows.count { $0.isExercised }) of \(checked)\(selected) clauses had anything to judge"
-        + (isAlone ? ", and nobody else publishes" : "")
+        + (isAlone && spec.hasPrefix("mqtt") ? ", and nobody else publishes" : "")
     var text = paint.heading(heading)
     // A table of nothing but clauses that nothing speaks of says less than one line does.
     let reasons = Set(rows.filter { $0.clause.status.isChecked }.map(\.absence))
