@@ -148,6 +148,19 @@ import Testing
     ),
     (["redact", "x"], "redact needs a file to write; add -o FILE"),
     (
+      ["convert", "a.pcap", "b's.jsonl"],
+      "convert takes no further word, but there is 'b's.jsonl'; -o 'b'\\''s.jsonl' writes a file of that "
+        + "name; type reprise help convert"
+    ),
+    (
+      ["convert", "a.pcap", "b.jsonl", "-o", "c.jsonl"],
+      "convert takes no further word, but there is 'b.jsonl'; type reprise help convert"
+    ),
+    (
+      ["convert", "a.pcap", "pcapng"],
+      "convert takes no further word, but there is 'pcapng'; type reprise help convert"
+    ),
+    (
       ["completion", "tcsh"],
       "there is no completion for the shell 'tcsh'; type bash, zsh or fish"
     ),

@@ -106,6 +106,23 @@ import Testing
     #expect(text.contains("21.5") && !text.contains("geheim"))
   }
 
+  @Test func `a redacted file is not named as what it is not`() throws {
+    let recording = try scratch.write(SampleRecording.text, to: "a.jsonl").path
+    for (file, name, rule) in [
+      (recording, "b.pcapng", "the input is a recording; name the new file .jsonl, or let"),
+      (recording, "b.pcap", "the input is a recording; name the new file .jsonl, or let"),
+      (capture, "b.jsonl", "the input is a capture; name the new file .pcap or .pcapng, or let"),
+    ] {
+      let target = scratch.path(name)
+      let result = try RepriseProcess.run(["redact", file, "-o", target])
+      #expect(result.status == 2)
+      #expect(
+        result.errors == "reprise: \(target): redact keeps the format, and \(rule) reprise convert "
+          + "write the other format, with --redact\n")
+      #expect(!FileManager.default.fileExists(atPath: target))
+    }
+  }
+
   @Test(arguments: [["convert"], ["redact"]])
   func `what is no capture is refused, and leaves no file`(_ command: [String]) throws {
     let file = try scratch.write("nothing of the kind", to: "a.txt").path

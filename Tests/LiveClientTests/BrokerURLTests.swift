@@ -54,4 +54,14 @@ import Testing
     #expect(error?.code == .unreadable)
     #expect(error?.message.contains("secret") == false)
   }
+
+  @Test func aClientOverTCPNamesTheOneOverWebSocket() throws {
+    let error = #expect(throws: DataClientError.self) {
+      try MosquittoClient(url: "ws://u:secret@h/mqtt")
+    }
+    #expect(
+      error?.message
+        == "the broker's URL is one of WebSocket, where mqtt:// or mqtts:// is needed; "
+        + "MQTTWebSocketClient takes ws:// and wss://")
+  }
 }

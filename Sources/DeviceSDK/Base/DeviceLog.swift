@@ -9,6 +9,8 @@ import Synchronization
 /// log.level = .debug  // from now on, for all of them
 /// ```
 ///
+/// At a desk `DeviceLog(level: .info) { print($0) }` is enough.
+///
 /// Copies share their levels. Entries name topics, identifiers and codes; never parameters, payloads, tokens or passwords.
 public struct DeviceLog: Sendable {
   /// How important an entry is.
@@ -137,5 +139,17 @@ extension DeviceLog: Hashable {
   /// Hashes what makes logs equal.
   public func hash(into hasher: inout Hasher) {
     if handler != nil { hasher.combine(ObjectIdentifier(settings)) }
+  }
+}
+
+extension DeviceLog.Entry: CustomStringConvertible {
+  /// The entry as a line of a ``LogFile``: time, level, system with its part, message.
+  public var description: String {
+    // What a server has said must not look like lines of its own.
+    let message = message.unicodeScalars.reduce(into: "") { text, scalar in
+      let isControl = scalar.properties.generalCategory == .control
+      text += isControl ? scalar.escaped(asASCII: true) : String(scalar)
+    }
+    return "\(time) \(level) \(system.rawValue)/\(module.rawValue) \(message)"
   }
 }

@@ -377,7 +377,12 @@ package final class Driver<Machine: StateMachine>: Sendable {
       await end(error)
       throw error
     }
-    await end(CancellationError())
+    await end(CancellationError(), later: Self.scopeHasEnded)
+  }
+
+  /// What is asked for when the scope has ended fails with this.
+  static var scopeHasEnded: DataClientError {
+    DataClientError(.notConnected, "its scope has ended, or it was stopped: start another one")
   }
 
   /// Waits until whoever is at the queue has taken what is in it.
@@ -392,9 +397,12 @@ package final class Driver<Machine: StateMachine>: Sendable {
   }
 
   /// Nothing more will happen: whoever waits is told so.
-  private func end(_ error: any Error) async {
+  /// - Parameters:
+  ///   - error: What those are told who wait.
+  ///   - later: What those are told who come later, if it is something else.
+  private func end(_ error: any Error, later: (any Error)? = nil) async {
     // From here on nothing is left to the loop: whoever is at the queue empties it.
-    state.withLock { $0.failure = $0.failure ?? error }
+    state.withLock { $0.failure = $0.failure ?? later ?? error }
     await attendQueue()
     let (open, sleepers) = state.withLock { ($0.unsettled, $0.sleepers.takeAll()) }
     for id in open { complete(id, .failure(error)) }

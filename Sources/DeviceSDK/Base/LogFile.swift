@@ -41,7 +41,7 @@ public final class LogFile: Sendable {
   /// Writes an entry.
   /// - Parameter entry: The entry.
   public func write(_ entry: DeviceLog.Entry) {
-    let line = Array(Self.line(entry).utf8)
+    let line = Array("\(entry)\n".utf8)
     state.withLock { state in
       do {
         if state.size > 0, state.size + line.count > limit || state.sink == nil {
@@ -62,15 +62,5 @@ public final class LogFile: Sendable {
     try FileSink.move(path, to: pathBefore)
     state.sink = try FileSink(appendingTo: path)
     state.size = 0
-  }
-
-  /// The line of an entry; what a server has said must not look like lines of its own.
-  private static func line(_ entry: DeviceLog.Entry) -> String {
-    let message = entry.message.unicodeScalars.reduce(into: "") { text, scalar in
-      let isControl = scalar.properties.generalCategory == .control
-      text += isControl ? scalar.escaped(asASCII: true) : String(scalar)
-    }
-    return
-      "\(entry.time) \(entry.level) \(entry.system.rawValue)/\(entry.module.rawValue) \(message)\n"
   }
 }

@@ -18,8 +18,9 @@ public struct MQTTConfiguration: Sendable {
   public var connectProperties = ConnectProperties()
   /// How long to wait for a connection to be accepted, and for its subscriptions to be granted again.
   public var connectTimeout: Duration = .seconds(30)
-  /// How long `withSession` waits for its first connection, however many tries that takes; nil waits for ever.
-  public var startTimeout: Duration? = .seconds(60)
+  /// How long `withSession` waits for its first connection, however many tries that takes; nil waits for ever, as a
+  /// device may that is up before its network. ``log`` tells of each try.
+  public var startTimeout: Duration? = .seconds(30)
   /// How long to wait for a connection to close in good order.
   public var closeTimeout: Duration = .seconds(5)
   /// How long a publish or a subscription waits that says nothing else, a time without connection included; nil waits
@@ -49,6 +50,15 @@ public struct MQTTConfiguration: Sendable {
     self.clientID = clientID
     self.username = username
     self.password = password
+  }
+
+  /// Creates a configuration with a password of text.
+  /// - Parameters:
+  ///   - clientID: The client identifier; empty lets the server choose one.
+  ///   - username: The user name.
+  ///   - password: The password, which is sent as UTF-8.
+  public init(clientID: String = "", username: String?, password: String) {
+    self.init(clientID: clientID, username: username, password: Array(password.utf8))
   }
 
   /// Checks what can be checked without a network.

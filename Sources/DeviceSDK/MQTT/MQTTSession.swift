@@ -223,6 +223,21 @@ public struct MQTTSession: Sendable {
     try await publish(topic, payload, qos: qos, properties: properties)
   }
 
+  /// Answers a request of another client by text; see ``respond(to:_:qos:)-(_,[UInt8],_)``.
+  public func respond(
+    to request: Message, _ text: String, qos: QoS = .atLeastOnce
+  ) async throws {
+    try await respond(to: request, Array(text.utf8), qos: qos)
+  }
+
+  /// Answers a request of another client by JSON, such as `["on": true]`; see
+  /// ``respond(to:_:qos:)-(_,[UInt8],_)``.
+  public func respond(
+    to request: Message, json: JSONValue, qos: QoS = .atLeastOnce
+  ) async throws {
+    try await respond(to: request, "\(json)", qos: qos)
+  }
+
   // MARK: Calls
 
   func call(_ call: MQTTStateMachine.Call) async throws -> MQTTStateMachine.Value {
@@ -237,4 +252,7 @@ public struct MQTTSession: Sendable {
 extension Message {
   /// The payload as text; nil when it is no UTF-8.
   public var text: String? { String(validating: payload, as: UTF8.self) }
+
+  /// The payload as JSON; nil when it is none.
+  public var json: JSONValue? { JSONValue(parsing: payload) }
 }

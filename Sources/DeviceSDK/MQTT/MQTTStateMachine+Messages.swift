@@ -7,12 +7,14 @@ struct OpenMessage: Sendable {
   var action: ClientAction.ID?
   /// What the answer to a request carries.
   var correlation: [UInt8]?
+  /// How long it may take.
+  var timeout: Duration?
 }
 
 /// Messages and requests: sent, queued, acknowledged, answered.
 extension MQTTStateMachine {
   mutating func publish(_ message: Message, within timeout: Duration?, _ id: CallID) {
-    enqueue(OpenMessage(message: message), within: timeout ?? configuration.callTimeout, id)
+    enqueue(OpenMessage(message: message, timeout: timeout ?? configuration.callTimeout), id)
   }
 
   mutating func request(_ message: Message, within timeout: Duration?, _ id: CallID) {
@@ -30,8 +32,9 @@ extension MQTTStateMachine {
     }
     requests[correlation] = id
     enqueue(
-      OpenMessage(message: message, correlation: correlation),
-      within: timeout ?? configuration.callTimeout, id)
+      OpenMessage(
+        message: message, correlation: correlation,
+        timeout: timeout ?? configuration.callTimeout), id)
     settle(topic)
   }
 
@@ -47,13 +50,13 @@ extension MQTTStateMachine {
       + withUnsafeBytes(of: requestCount.bigEndian, Array.init)
   }
 
-  private mutating func enqueue(_ message: OpenMessage, within timeout: Duration?, _ id: CallID) {
+  private mutating func enqueue(_ message: OpenMessage, _ id: CallID) {
     messages[id] = message
     guard keeper.link != .idle, keeper.link != .ended else {
       let why = lastReason.map { ": \($0.message)" } ?? ""
       return fail(id, MQTTError(.notConnected, "there is no connection\(why)"))
     }
-    setDeadline(timeout, for: id)
+    setDeadline(message.timeout, for: id)
     guard !canSend(message) else { return send(id) }
     guard queue.count < configuration.queueLimit else {
       return fail(
@@ -91,12 +94,12 @@ extension MQTTStateMachine {
 
   /// A message was not taken, or not sent.
   mutating func noteUnsent(_ id: CallID, _ error: MQTTError) {
-    guard let message = messages[id] else { return }
+    guard messages[id] != nil else { return }
     // The connection was over before it was sent: as if it had waited.
     guard error.kind == .notConnected, keeper.link != .idle, keeper.link != .ended else {
       return fail(id, error)
     }
-    messages[id] = OpenMessage(message: message.message, correlation: message.correlation)
+    messages[id]?.action = nil
     queue.append(id)
   }
 

@@ -192,13 +192,28 @@ package struct MQTTStateMachine: ConnectionOwner {
   }
 
   private mutating func expire(_ id: CallID) {
-    let why =
-      state == .disconnected || state == .connecting
-      ? MQTTError(.notConnected, "there was no connection in time" + because(lastReason))
-      : MQTTError(.timedOut, "the server did not answer in time; try again or wait longer")
     let hold = holds[id]
-    fail(id, why)
+    fail(id, lateness(of: id))
     if let hold { leave(hold.filter, hold.holder) }
+  }
+
+  /// What did not happen in time.
+  private func lateness(of id: CallID) -> MQTTError {
+    guard state != .disconnected, state != .connecting else {
+      return MQTTError(.notConnected, "there was no connection in time" + because(lastReason))
+    }
+    if let open = messages[id] {
+      let limit = open.timeout.map { " within \($0)" } ?? ""
+      let topic = "\"\(open.message.topic)\""
+      return MQTTError(
+        .timedOut,
+        open.correlation == nil
+          ? "the server did not acknowledge the message on \(topic)\(limit); try again or wait longer"
+          : "nobody answered the request on \(topic)\(limit); see that its responder is there and subscribed"
+      )
+    }
+    let what = holds[id].map { "grant \"\($0.filter)\"" } ?? "answer"
+    return MQTTError(.timedOut, "the server did not \(what) in time; try again or wait longer")
   }
 
   mutating func cancel(_ id: CallID) {

@@ -126,6 +126,8 @@ public struct RequestConnection: Sendable {
       throw RequestError(.cancelled, "the request was taken back")
     } catch is CancellationError {
       throw Self.isOver
+    } catch let error as DataClientError where error == Driver<RequestStateMachine>.scopeHasEnded {
+      throw Self.isOver
     }
   }
 

@@ -68,7 +68,8 @@ struct MQTTActionCheck: Sendable {
   /// - Throws: `DataClientError` of code `unsupported` where there is not.
   private func checkVersion(for what: String) throws(DataClientError) {
     guard version.rules.hasProperties else {
-      throw DataClientError(.unsupported, "MQTT 3.1.1 has no \(what); connect by MQTT 5.0")
+      throw DataClientError(
+        .unsupported, "MQTT 3.1.1 has no \(what); make the client with version: .v5_0")
     }
     guard !lacking.contains(.properties) else {
       throw DataClientError(.unsupported, "this broker takes no \(what)")

@@ -80,10 +80,12 @@ public struct BrokerURL: Sendable, Hashable {
   }
 
   /// Checks that MQTT goes over TCP itself.
+  /// - Parameter other: What would take it over WebSocket, if anything does.
   /// - Throws: ``DataClientError`` for WebSocket.
-  package func checkIsTCP() throws(DataClientError) {
+  package func checkIsTCP(or other: String? = nil) throws(DataClientError) {
     guard path != nil else { return }
-    throw Self.error(Problem("is one of WebSocket, where mqtt:// or mqtts:// is needed"))
+    let hint = other.map { "; \($0) takes ws:// and wss://" } ?? ""
+    throw Self.error(Problem("is one of WebSocket, where mqtt:// or mqtts:// is needed\(hint)"))
   }
 
   /// What a URL says before its host: user and password as they stand there, and the `@`.

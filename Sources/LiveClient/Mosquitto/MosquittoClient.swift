@@ -120,7 +120,7 @@ public final class MosquittoClient: DataClient {
     limits: Limits = Limits(), lacking: Capabilities = []
   ) throws(DataClientError) {
     let broker = try BrokerURL(url)
-    try broker.checkIsTCP()
+    try broker.checkIsTCP(or: "MQTTWebSocketClient")
     if broker.isSecure { try tls.check(takesSharedKey: true) }
     try self.init(
       MosquittoLink.Setup(url: broker, tls: tls, version: version), limits: limits,

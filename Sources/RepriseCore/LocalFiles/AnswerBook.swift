@@ -48,7 +48,7 @@ struct AnswerBook: Sendable {
 
   /// What the user of the folder can do; what is not written about frames or topics is not there.
   var capabilities: Capabilities {
-    let mqtt: Capabilities = [.messages, .retain, .will, .exactlyOnce]
+    let mqtt: Capabilities = [.messages, .retain, .will, .exactlyOnce, .properties]
     var all: Capabilities = [.requests, .push, .binary]
     if frames != nil { all.insert(.frames) }
     if hasTopics || frames == nil { all.formUnion(mqtt) }

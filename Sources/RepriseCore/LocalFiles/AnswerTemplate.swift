@@ -1,17 +1,19 @@
 /// A message to be sent, with places for values of the message that it answers.
 ///
 /// `{{id}}` is the member `id` of the payload, `{{payload.a.b}}` any member, `{{topic}}` the topic,
-/// `{{topic.3}}` its third level, `{{now}}` the time in milliseconds since 1970. A string that is one
-/// such place alone becomes the value itself, be it a number or an object.
+/// `{{topic.3}}` its third level, `{{responseTopic}}` where an answer is wanted, `{{now}}` the time in milliseconds since
+/// 1970. A string that is one such place alone becomes the value itself, be it a number or an object.
 struct AnswerTemplate: Sendable {
   /// What a template takes its values from.
   struct Source {
     let topic: String
+    let properties: MessageProperties
     let payload: JSONValue?
     let now: Timestamp
 
     init(_ message: Message, now: Timestamp) {
       topic = message.topic
+      properties = message.properties
       payload = try? JSONParser.parse(message.payload.span.bytes)
       self.now = now
     }
@@ -22,6 +24,7 @@ struct AnswerTemplate: Sendable {
       case "id": return parts.count == 1 ? payload?.member(["id"]) : nil
       case "payload": return payload?.member(parts.dropFirst())
       case "now": return .number(String(now.nanoseconds / 1_000_000))
+      case "responseTopic": return properties.responseTopic.map(JSONValue.string)
       case "topic":
         guard parts.count > 1 else { return .string(topic) }
         let levels = topic.split(separator: "/", omittingEmptySubsequences: false)
@@ -77,7 +80,7 @@ struct AnswerTemplate: Sendable {
     }
     guard !hasTopic || !topic.isEmpty else { throw fields.error("topic", "is empty") }
     for name in names where !Self.isPlace(name, hasTopic: hasTopic) {
-      let known = "id, payload.…, \(hasTopic ? "topic, topic.N, " : "")now"
+      let known = "id, payload.…, \(hasTopic ? "topic, topic.N, responseTopic, " : "")now"
       throw fields.error("payload", "or topic has {{\(name)}}, which is none of \(known)")
     }
   }
@@ -88,6 +91,7 @@ struct AnswerTemplate: Sendable {
     return switch parts.first {
     case "id", "now": parts.count == 1
     case "payload": true
+    case "responseTopic": hasTopic && parts.count == 1
     case "topic": hasTopic && (parts.count == 1 || parts.count == 2 && Int(parts[1]) ?? 0 > 0)
     default: false
     }
@@ -118,8 +122,13 @@ struct AnswerTemplate: Sendable {
       try Self.fill(value, source).append(to: &filled)
       bytes = filled
     }
+    let topic = try Self.fill(topic, source)
+    // Whoever answers a request returns what it is known by (MQTT 5.0 section 4.10.1).
+    let isAnswer = !topic.isEmpty && topic == source.properties.responseTopic
     return Message(
-      topic: try Self.fill(topic, source), payload: bytes, qos: qos, isRetained: isRetained)
+      topic: topic, payload: bytes, qos: qos, isRetained: isRetained,
+      properties: MessageProperties(
+        correlationData: isAnswer ? source.properties.correlationData : nil))
   }
 
   /// Returns the message without a topic that answers another one: bytes where the file has base 64.

@@ -40,6 +40,11 @@ import Synchronization
 /// `{{now}}` the time in milliseconds; a string that is just one of these becomes the value itself, with
 /// its type. Answers reach the user when they are subscribed to, as with a broker.
 ///
+/// A request of MQTT 5.0 (section 4.10) is answered on `{{responseTopic}}`, with its correlation data:
+///
+///     {"publish": [{"topic": "lamp/get",
+///                   "answers": [{"topic": "{{responseTopic}}", "payload": {"on": true}}]}]}
+///
 /// ## Messages without topics
 ///
 /// As over a WebSocket: `frames.json` answers a text or binary message by the first entry that fits it, and

@@ -64,9 +64,13 @@ struct Arguments: Sendable, Equatable {
         spec.helpHint)
     }
     guard operands.count > spec.operandCount.upperBound, let extra = operands.last else { return }
+    // As in cp: what looks like a file may be the one to write.
+    let isTarget =
+      extra.contains(".") && values["output"] == nil
+      && spec.allOptions.contains { $0.name == "output" }
+    let hint = isTarget ? "-o \(ShellWord.quoted(extra)) writes a file of that name; " : ""
     throw UsageError(
-      "\(spec.name) takes no further word, but there is '\(extra)'",
-      spec.helpHint)
+      "\(spec.name) takes no further word, but there is '\(extra)'", hint + spec.helpHint)
   }
 
   /// Checks that there are no options but those of a command, where more were taken before it was named.

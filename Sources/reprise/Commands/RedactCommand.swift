@@ -43,6 +43,7 @@ enum RedactCommand: Command {
     do {
       let file = try InputCopy(input)
       let format = try CaptureConversion.captureFormat(file.path)
+      try check(path, is: format)
       let progress = Progress(
         of: [input], passes: format == nil ? 1 : 2, isWanted: !output.isTerminal, console)
       defer { progress.end() }
@@ -64,6 +65,17 @@ enum RedactCommand: Command {
       console.error("\(input): \(error.reason)")
     }
     return .unable
+  }
+
+  /// Checks that the new file is not named as what it is not.
+  private static func check(_ path: String, is format: CaptureFormat?) throws(UsageError) {
+    let isRecordingName = path.hasSuffix(".jsonl")
+    let isCaptureName = path.hasSuffix(".pcap") || path.hasSuffix(".pcapng")
+    guard format == nil ? isCaptureName : isRecordingName else { return }
+    let (kind, other) = format == nil ? ("recording", ".jsonl") : ("capture", ".pcap or .pcapng")
+    throw UsageError(
+      "\(path): redact keeps the format, and the input is a \(kind)",
+      "name the new file \(other), or let reprise convert write the other format, with --redact")
   }
 
   private static func redact(

@@ -23,6 +23,10 @@ import Testing
       time: ScriptedClient.start, system: .link, level: level, module: .call, message: message)
   }
 
+  @Test func anEntryIsALine() {
+    #expect("\(Self.entry("a\nb"))" == #"\#(ScriptedClient.start) info link/call a\nb"#)
+  }
+
   // MARK: Levels
 
   @Test func copiesShareTheirLevels() {

@@ -65,8 +65,14 @@ struct MQTTBench: MachineBench {
     receive(.deadline)
   }
 
+  /// What calls failed with.
+  var errors: [MQTTError] = []
+
   mutating func take(_ outputs: [MQTTStateMachine.Output]) {
-    for output in outputs { book.lines.append(Self.word(output)) }
+    for output in outputs {
+      if case .complete(_, .failure(let error)) = output { errors.append(error) }
+      book.lines.append(Self.word(output))
+    }
   }
 
   private static func word(

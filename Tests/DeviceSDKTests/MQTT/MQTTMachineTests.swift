@@ -157,6 +157,10 @@ import Testing
     #expect(!bench.machine.waitsForNothing)
     bench.expire()
     #expect(bench.take() == ["2 PUBLISH a:1", "call 2 timedOut"])
+    #expect(
+      bench.errors.last?.message
+        == #"the server did not acknowledge the message on "a" within 1.0 seconds; try again or wait longer"#
+    )
     // The answer that comes after it is nobody's.
     bench.acknowledge(2)
     #expect(bench.take().isEmpty)

@@ -138,16 +138,52 @@ import Testing
         async let answer = mqtt.request("service", "question")
         for try await request in requests {
           #expect(request.properties.responseTopic == "c/response")
-          try await mqtt.respond(to: request, Array("answer".utf8))
+          try await mqtt.respond(to: request, json: ["on": [true, 0.5]])
           break
         }
-        let text = try await answer.text
-        #expect(text == "answer")
+        let reply = try await answer
+        #expect(reply.text == #"{"on":[true,0.5]}"# && reply.json == ["on": [true, 0.5]])
+        #expect(Message(topic: "t", payload: Array("{".utf8)).json == nil)
         let error = await #expect(throws: MQTTError.self) {
           try await mqtt.respond(to: Message(topic: "t", payload: []), [])
         }
         #expect(error?.kind == .invalid)
       }
+    }
+  }
+
+  @Test func aFolderAnswersRequests() async throws {
+    let topics = #"""
+      {"publish": [
+        {"topic": "lamp/get",
+         "answers": [{"topic": "{{responseTopic}}", "payload": {"on": true}, "after": 0.5},
+                     {"topic": "c/{{payload.q}}", "payload": "beside"}]},
+        {"topic": "dead", "answers": []}]}
+      """#
+    let folder = try LocalFileClient(files: ["topics.json": Array(topics.utf8)])
+    try await withSession(on: folder, configuration: Self.configuration) { mqtt in
+      try await mqtt.withSubscription(to: "c/#") { messages in
+        let reply = try await mqtt.request("lamp/get", #"{"q": "x"}"#)
+        #expect(reply.topic == "c/response" && reply.json == ["on": true])
+        for try await message in messages {
+          // No answer to the request, so it has nothing of its correlation data.
+          #expect(message.topic == "c/x" && message.properties.isEmpty)
+          break
+        }
+      }
+      let error = await #expect(throws: MQTTError.self) {
+        try await mqtt.request("dead", "?", timeout: .seconds(2))
+      }
+      #expect(
+        error
+          == MQTTError(
+            .timedOut,
+            #"nobody answered the request on "dead" within 2.0 seconds; see that its responder is "#
+              + "there and subscribed"))
+      let unasked = await #expect(throws: MQTTError.self) {
+        try await mqtt.publish("lamp/get", #"{"q": "x"}"#)
+      }
+      #expect(unasked?.message.contains("needs {{responseTopic}}") == true)
     }
   }
 

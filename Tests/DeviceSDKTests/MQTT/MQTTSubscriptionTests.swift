@@ -61,6 +61,9 @@ import Testing
     bench.hold("f", by: 2)
     bench.expire()
     #expect(bench.take() == ["4 SUBSCRIBE f:1", "call 3 timedOut"])
+    #expect(
+      bench.errors.last?.message
+        == #"the server did not grant "f" in time; try again or wait longer"#)
     bench.grant(4, .atLeastOnce)
     #expect(bench.take() == ["5 UNSUBSCRIBE f"])
     bench.receive(.unsubscribed(.init(rawValue: 5)))

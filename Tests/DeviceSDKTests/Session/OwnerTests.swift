@@ -57,6 +57,14 @@ import Testing
     let mqtt = try await owner.start()
     #expect(mqtt.state == .connected(isSessionPresent: false))
     try await owner.stop()
+    // Whoever kept the session is told that it is over, not that a task was cancelled.
+    let late = await #expect(throws: MQTTError.self) { try await mqtt.publish("t", "") }
+    #expect(late?.kind == .notConnected && late?.message.contains("stopped") == true)
+    let cancelled = Task { [mqtt] in
+      withUnsafeCurrentTask { $0?.cancel() }
+      try await mqtt.publish("t", "")
+    }
+    await #expect(throws: CancellationError.self) { try await cancelled.value }
   }
 
   @Test func aStartThatIsCancelledIsTakenBack() async throws {
