@@ -66,10 +66,12 @@ struct Command: Equatable {
     return rest.hasSuffix(last)
   }
 
-  /// A line without what is another each time: days, times, how long something took, and ports that the system chose.
+  /// A line without what is another each time: days, times, how long something took, ports that the system chose, and
+  /// the frame of an event, as a busy system puts two packets into one segment.
   private static func plain(_ line: Substring) -> String {
     String(line).replacing(/[0-9]{4}-[0-9]{2}-[0-9]{2}/, with: "DAY")
       .replacing(/[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]+)?/, with: "TIME")
+      .replacing(/^TIME +[0-9]+(?= +#[0-9]+ )/, with: "TIME FRAME")
       .replacing(/[0-9]+(\.[0-9]+)? (µs|ms|s|seconds)\b/, with: "LONG")
       .replacing(/:[0-9]{5}\b/, with: ":PORT")
   }

@@ -28,6 +28,8 @@ import Testing
     #expect(shown.shows(other, isLive: true) && !shown.shows(other))
     #expect(!command("port 1883, 4 of 5").shows("port 1884, 4 of 5", isLive: true))
     #expect(!command("frame 10").shows("frame 11", isLive: true))
+    #expect(command("08:55:00.8    9  #1   a").shows("08:55:00.8   10  #1   a", isLive: true))
+    #expect(!command("08:55:00.8   9  #1   a").shows("08:55:00.8   9  #2   a", isLive: true))
   }
 
   @Test func findsSnippetsWholeAndInOrder() {

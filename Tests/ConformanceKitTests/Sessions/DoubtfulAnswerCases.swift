@@ -3,7 +3,8 @@ import Wire
 
 extension WholeCase {
   /// Answers behind a bad packet that may belong to another one, and near them what belongs to it.
-  static let doubtfulAnswers: [WholeCase] = openIdentifiers + openPings + earlyAnswers
+  static let doubtfulAnswers: [WholeCase] =
+    openIdentifiers + crossedRequests + openPings + earlyAnswers
 
   /// A bad packet with an identifier that is open already, and its answers.
   private static func reused(
@@ -15,6 +16,55 @@ extension WholeCase {
       rest(&$0)
     }
   }
+
+  /// A request that its client sends again while the answer to it is on its way, and then something else by the
+  /// identifier that is free for it now: the answer to what was sent again comes later (MQTT 3.1.1 section 2.3.1).
+  private static let crossedRequests: [WholeCase] = [
+    reused("a SUBSCRIBE behind one that crossed its answer", failed: [], "2.3.1-2", (0, 2, 1, [7]))
+    {
+      $0.subscribe(1, "a")
+      $0.suback(1, 0)
+      $0.subscribe(1, "a")
+      $0.subscribe(1, "b")
+      $0.suback(1, 0)
+      $0.suback(1, 0)
+      $0.close(.server)
+    },
+    reused(
+      "a SUBSCRIBE behind another one than was answered", failed: ["MQTT-2.3.1-2"], "2.3.1-2",
+      (1, 2, 0, [7])
+    ) {
+      $0.subscribe(1, "a")
+      $0.suback(1, 0)
+      $0.subscribe(1, "c")
+      $0.subscribe(1, "b")
+      $0.suback(1, 0)
+      $0.suback(1, 0)
+      $0.close(.server)
+    },
+    reused(
+      "a PUBLISH behind an UNSUBSCRIBE that crossed its answer", failed: [], "2.3.1-2",
+      (0, 2, 1, [7])
+    ) {
+      $0.unsubscribe(1, "a")
+      $0.unsuback(1)
+      $0.unsubscribe(1, "a")
+      $0.publish(.client, "t", qos: 1, id: 1)
+      $0.unsuback(1)
+      $0.acknowledge(.server, .puback, 1)
+      $0.close(.server)
+    },
+    reused(
+      "a PUBLISH behind an UNSUBSCRIBE that is not answered", failed: ["MQTT-2.3.1-2"], "2.3.1-2",
+      (1, 1, 0, [5])
+    ) {
+      $0.unsubscribe(1, "a")
+      $0.publish(.client, "t", qos: 1, id: 1)
+      $0.unsuback(1)
+      $0.acknowledge(.server, .puback, 1)
+      $0.close(.server)
+    },
+  ]
 
   private static let openIdentifiers: [WholeCase] = [
     reused(

@@ -37,13 +37,14 @@ extension ConnectionState {
   ) {
     let sender = event.context.sender
     if sender == .client, let moment = openRequest(id) {
+      let rule = Self.freeIdentifier(of: sender, hearing.version)
+      guard !mayBeAnswered(request: id) else { return tally.leave(rule, .answeredBefore, hearing) }
       let text = FindingText(
         "the client's PUBLISH has identifier \(id), which the request of frame \(moment.frame) has and "
           + "which was not answered",
         expected: "an identifier that is not in use", actual: "identifier \(id)",
         evidence: hearing.evidence(moment, "the request that has it"))
-      return suspect(
-        Self.freeIdentifier(of: sender, hearing.version), event, hearing, &tally, text)
+      return suspect(rule, event, hearing, &tally, text)
     }
     let doubt = doubtOfFirst
     let starts: MQTTRule = packet.qos == 1 ? .qos1TakesFreeIdentifier : .qos2TakesFreeIdentifier
@@ -188,6 +189,7 @@ extension ConnectionState {
     if moment != nil, hearing.version == .v3_1_1 {
       guard let isRepeated else { return tally.leave(rule, .incompletePacket, hearing) }
       if isRepeated { return tally.satisfy(.clientRepeatsKeepIdentifier, hearing) }
+      guard !mayBeAnswered(request: id) else { return tally.leave(rule, .answeredBefore, hearing) }
     }
     if moment == nil, let message = exchanges.fromClient[id] {
       if let lost = message.lost { return tally.leave(rule, .gap(of: lost), hearing) }
@@ -215,6 +217,16 @@ extension ConnectionState {
       return requests.isLost(request.order) ? nil : request.moment
     }
     return nil
+  }
+
+  /// Whether the open request of an identifier may be one that was answered, sent again before its sender had seen
+  /// that, which 3.1.1 lets it: then the identifier is free.
+  func mayBeAnswered(request id: UInt16) -> Bool {
+    if let request = subscribing.open[id] {
+      return request.mayBeAnswered || !is5 && requests.isLost(request.order)
+    }
+    guard let request = unsubscribing.open[id] else { return false }
+    return request.mayBeAnswered || !is5 && requests.isLost(request.order)
   }
 
   // MARK: Clauses

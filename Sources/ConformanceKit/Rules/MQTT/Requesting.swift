@@ -72,20 +72,34 @@ struct RequestingState {
 
 /// The last identifiers that were answered, so that a second answer is known for one.
 struct AnsweredRequests {
-  private var ring: [(type: MQTTPacketType, id: UInt16, isMultiple: Bool)] = []
+  private struct Entry {
+    let type: MQTTPacketType
+    let id: UInt16
+    var isMultiple: Bool
+    /// What the request asked for.
+    var wish: Int
+  }
+
+  private var ring: [Entry] = []
   private var next = 0
   private static let size = 64
 
-  mutating func add(_ type: MQTTPacketType, _ id: UInt16, isMultiple: Bool = false) {
+  mutating func add(_ type: MQTTPacketType, _ id: UInt16, wish: Int, isMultiple: Bool = false) {
+    let entry = Entry(type: type, id: id, isMultiple: isMultiple, wish: wish)
     // An identifier that is used again stands for its last request.
     if let index = ring.firstIndex(where: { $0.type == type && $0.id == id }) {
-      ring[index].isMultiple = isMultiple
+      ring[index] = entry
     } else if ring.count < Self.size {
-      ring.append((type, id, isMultiple))
+      ring.append(entry)
     } else {
-      ring[next] = (type, id, isMultiple)
+      ring[next] = entry
       next = (next + 1) % Self.size
     }
+  }
+
+  /// Whether the last request of an identifier that was answered asked for the same.
+  func contains(_ type: MQTTPacketType, _ id: UInt16, wish: Int) -> Bool {
+    ring.contains { $0.type == type && $0.id == id && $0.wish == wish }
   }
 
   func contains(_ type: MQTTPacketType, _ id: UInt16) -> Bool {

@@ -14,6 +14,17 @@ struct PendingSubscribe {
   var isFaulty: Bool
   /// Whether bytes of it are missing.
   var isCut = false
+  /// Whether one like it was answered before, so that it may be that one sent again by a client that had not seen the
+  /// answer.
+  var mayBeAnswered = false
+
+  /// What it asks for.
+  var wish: Int {
+    var hasher = Hasher()
+    hasher.combine(requested)
+    hasher.combine(filters.map(\.?.index))
+    return hasher.finalize()
+  }
 
   /// Whether another one has the same filters with the same QoS, so that it may be this one sent again.
   func asksForSame(as other: PendingSubscribe) -> Bool {
@@ -63,6 +74,10 @@ extension ConnectionState {
     request.isCut = packet.missing > 0
     let isRepeated =
       isCut ? nil : subscribing.open[id].map { $0.asksForSame(as: request) } ?? false
+    request.mayBeAnswered =
+      isRepeated == true
+      ? mayBeAnswered(request: id)
+      : !is5 && requests.answered.contains(.suback, id, wish: request.wish)
     judgeIdentifier(id, ofRequest: isRepeated, event, hearing, &tally)
     if subscribing.open[id] != nil { requests.hasReusedIDs = true }
     let old = subscribing.open[id]?.requested.count
@@ -82,7 +97,7 @@ extension ConnectionState {
     }
     requests.close(request.requested.count)
     noteWait(of: request.moment, event.context)
-    requests.answered.add(.suback, id)
+    requests.answered.add(.suback, id, wish: request.wish)
     for rule in [.answersKeepIdentifiers, .subackKeepsIdentifier, .subscribeIsAnswered]
       as [MQTTRule]
     { tally.satisfy(rule, hearing) }

@@ -12,6 +12,8 @@ struct PendingUnsubscribe {
   var isFaulty: Bool
   /// Whether bytes of it are missing.
   var isCut: Bool
+  /// Whether one like it was answered before, as for ``PendingSubscribe/mayBeAnswered``.
+  var mayBeAnswered: Bool
   /// The rules that ask for its answer.
   var rules: [MQTTRule]
   /// What is known of each of its filters, in their order; empty where their codes would tell no order.
@@ -68,13 +70,18 @@ extension ConnectionState {
       }
     }
     if filterCount > 1 { rules.append(.unsubscribeIsAnsweredOnce) }
+    let isCut = packet.missing > 0 || unsubscribing.open[id]?.isCut == true
+    let isRepeated = isCut ? nil : unsubscribing.open[id]?.filterCount == filterCount
+    let mayBeAnswered =
+      isRepeated == true
+      ? mayBeAnswered(request: id)
+      : !is5 && requests.answered.contains(.unsuback, id, wish: filterCount)
     let request = PendingUnsubscribe(
       moment: Moment(context), order: requests.add(), filterCount: filterCount,
       subscriptions: ended,
-      isFaulty: !packet.isSound(context), isCut: packet.missing > 0, rules: rules,
+      isFaulty: !packet.isSound(context), isCut: packet.missing > 0,
+      mayBeAnswered: mayBeAnswered, rules: rules,
       standings: filterCount > 1 && filterCount == standings.count ? standings : [])
-    let isCut = packet.missing > 0 || unsubscribing.open[id]?.isCut == true
-    let isRepeated = isCut ? nil : unsubscribing.open[id]?.filterCount == filterCount
     judgeIdentifier(id, ofRequest: isRepeated, event, hearing, &tally)
     if unsubscribing.open[id] != nil { requests.hasReusedIDs = true }
     let old = unsubscribing.open[id]?.subscriptions.count
@@ -104,7 +111,8 @@ extension ConnectionState {
     }
     requests.close(request.subscriptions.count)
     noteWait(of: request.moment, event.context)
-    requests.answered.add(.unsuback, id, isMultiple: request.filterCount > 1)
+    requests.answered.add(
+      .unsuback, id, wish: request.filterCount, isMultiple: request.filterCount > 1)
     tally.satisfy(.answersKeepIdentifiers, hearing)
     for rule in request.rules { tally.satisfy(rule, hearing) }
     if is5 { judgeCount(of: packet, request, event, hearing, &tally) }
