@@ -9,9 +9,10 @@ struct GapTotals {
 
   /// Counts a GAP, up to the largest number: a header may claim more bytes than there ever were.
   mutating func add(_ gap: Gap) {
-    if gap.reason == .limit {
-      givenUp = givenUp.addingUpToMost(gap.bytes)
-    } else {
+    switch gap.reason {
+    case .limit: givenUp = givenUp.addingUpToMost(gap.bytes)
+    case .foreign: break
+    case .acknowledged, .snaplen, .unfilled, .encrypted, .leftOut:
       missing = missing.addingUpToMost(gap.bytes)
     }
   }

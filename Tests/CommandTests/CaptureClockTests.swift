@@ -41,7 +41,9 @@ import Testing
   private func failed(_ bytes: [UInt8]) throws -> Set<String> {
     let scratch = try Scratch()
     let file = try scratch.write(bytes, to: "a.pcap")
-    let result = try RepriseProcess.run(["conform", "trace", "--format", "json", file.path])
+    let result = try RepriseProcess.run([
+      "conform", "trace", "--complete", "--format", "json", file.path,
+    ])
     let json = try JSONSerialization.jsonObject(with: Data(result.output.utf8)) as? [String: Any]
     let clauses = try #require(json?["clauses"] as? [[String: Any]])
     let failed = clauses.filter { $0["verdict"] as? String == "failed" }

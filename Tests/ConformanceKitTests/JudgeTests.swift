@@ -146,9 +146,9 @@ struct JudgeTests {
     var scripts = (1...50).map { Script(connection: $0) }
     for index in scripts.indices {
       scripts[index].start()
-      scripts[index].subscribe(1, "only/\(index)")
+      scripts[index].subscribe(1, "$SYS/\(index)")
       scripts[index].suback(1, 0)
-      scripts[index].publish(.server, index == 7 ? "only/8" : "only/\(index)")
+      scripts[index].publish(.server, index == 7 ? "$SYS/8" : "$SYS/\(index)")
       scripts[index].finish()
     }
     let longest = scripts.map(\.events.count).max() ?? 0

@@ -48,7 +48,7 @@ struct LimitTests {
     let result = try result("3.3.2-3") {
       $0.start()
       $0.subscribe(1, "b")
-      for _ in 0..<100 { $0.publish(.server, "a") }
+      for _ in 0..<100 { $0.publish(.server, "$SYS/a") }
       $0.finish()
     }
     #expect(result.violated + result.undecided == 100)
@@ -73,14 +73,14 @@ struct LimitTests {
       var script = Script(connection: connection)
       script.start()
       script.subscribe(1, "b")
-      for _ in 0..<64 { script.publish(.server, "a") }
+      for _ in 0..<64 { script.publish(.server, "$SYS/a") }
       for event in script.events { event.withView { judge.consume($0) } }
     }
     // The last ones go on, the first too, and more may wait again.
     for connection in [1, 100] {
       var script = Script(connection: connection)
       script.ping()
-      for _ in 0..<64 { script.publish(.server, "a") }
+      for _ in 0..<64 { script.publish(.server, "$SYS/a") }
       script.ping()
       for event in script.events { event.withView { judge.consume($0) } }
     }

@@ -21,6 +21,7 @@ struct MQTTStreams {
   func take(
     _ bytes: RawSpan, _ direction: Direction
   ) {
+    if direction.mqtt.beginning != .mqtt, isForeign(bytes, direction) { return }
     direction.mqtt.offset += bytes.byteCount
     if direction.mqtt.resynchronizer != nil {
       direction.mqtt.mayKeep = true
@@ -29,6 +30,20 @@ struct MQTTStreams {
     }
     if direction.mqtt.unproven > 0, leavesStep(bytes, direction) { return }
     cut(bytes, endingAt: direction.mqtt.offset, direction)
+  }
+
+  /// Takes the first bytes of a side for what they are, and all of another protocol for bytes that can't be read.
+  /// - Returns: Whether they are of one.
+  @inline(never)
+  private func isForeign(_ bytes: RawSpan, _ direction: Direction) -> Bool {
+    if direction.mqtt.beginning == .awaited {
+      direction.mqtt.beginning = direction.mqtt.offset == 0 ? MQTTBeginning(bytes) : .mqtt
+    }
+    guard direction.mqtt.beginning == .foreign else { return false }
+    direction.mqtt.offset += bytes.byteCount
+    direction.mqtt.framer.restart(at: direction.mqtt.offset)
+    emitGap(bytes.byteCount, .foreign, direction)
+    return true
   }
 
   /// How many sound packets show that a place behind a loss was the start of one.

@@ -262,6 +262,8 @@ struct MQTTDirection {
   var lostInPacket = 0
   /// Whether something may be kept behind the last piece.
   var mayKeep = false
+  /// What its first bytes say of the whole.
+  var beginning = MQTTBeginning.awaited
   var framer = MQTTFramer()
   /// Whether the next packet is looked for behind a loss, and not behind what is no packet.
   var isBehindLoss = false

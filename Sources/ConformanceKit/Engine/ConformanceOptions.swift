@@ -22,8 +22,9 @@ public struct ConformanceOptions: Sendable, Hashable {
   public var maximumFindings: Int
   /// Whether a finding of each kind is kept, also beyond that number, for a baseline to be compared with.
   public var listsEachKind = false
-  /// Whether topics and payloads are of these files alone: nobody who is not in them, and no rule of the server, can have
-  /// published the same, so that one message shows what it takes two for otherwise.
+  /// Whether the files show all that happens at their servers: nobody who is not in them, and no rule of a server, can
+  /// have published the same, so that one message shows what it takes two for otherwise; and no proxy stands between,
+  /// which goes on for a client that is gone.
   public var hasOwnMessages = false
   /// Whether a driver made the files, whose messages are of them alone and whose server stands still between its steps.
   public var isDriven = false

@@ -163,7 +163,7 @@ enum UndecidedReason: Int, CaseIterable, Sendable {
     case .connackNotSeen: "no CONNACK was captured, for which the client may have waited"
     case .serverClosedFirst: "the server ended the connection first"
     case .clientMayBeGone:
-      "the server ended the connection, and nothing shows that the client was still there"
+      "nothing shows that the client was still there: a proxy may answer for one that is gone"
     case .serverMayBeGone:
       "the client ended the connection, and nothing shows that the server was still there"
     case .serverMayHaveRestarted:

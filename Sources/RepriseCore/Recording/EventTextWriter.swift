@@ -130,6 +130,7 @@ public struct EventTextWriter: Sendable {
   private func append(_ gap: Gap, to buffer: inout [UInt8]) {
     guard gap.reason != .leftOut else { return buffer.append("left out by a selection") }
     buffer.append(decimal: gap.bytes)
+    guard gap.reason != .foreign else { return buffer.append(" bytes that are no MQTT") }
     buffer.append(gap.bytes == 1 ? " byte missing (" : " bytes missing (")
     buffer.append(contentsOf: gap.reason.rawValue.utf8)
     buffer.append(")")

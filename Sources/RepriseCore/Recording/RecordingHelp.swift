@@ -55,7 +55,8 @@ package enum RecordingHelp {
                    not, or not known to be, sent. In recordings of clients alone, for
                    replays: no clause judges it
       GAP          bytes (a number: how many were lost), reason; with the reason left-out
-                   bytes is 0, as nobody counted them
+                   bytes is 0, as nobody counted them; with not-mqtt they are there, but
+                   of another protocol
       MALFORMED    error {code, offset, message}: bytes that are no packet
       TLS          client, server, version, cipherSuite, serverName (SNI), offers and chosen
                    (ALPN); obstacle and remedy where it was not decrypted, then it is the

@@ -221,6 +221,8 @@ public struct Gap: Sendable, Hashable {
     case encrypted
     /// A selection left events out; how many bytes they had is not told, and 0 stands for it.
     case leftOut = "left-out"
+    /// They are there, but are no MQTT: what answers is a server of another protocol.
+    case foreign = "not-mqtt"
   }
 }
 

@@ -117,6 +117,10 @@ struct StoryFlows {
 
   private static func gap(_ reason: Gap.Reason, _ sender: Peer, _ flow: Flow) -> String {
     guard reason != .leftOut else { return "events are left out by a selection" }
+    guard reason != .foreign else {
+      return
+        "the \(sender.rawValue) sends \(StoryWords.plural(flow.bytes, "byte")) that are no MQTT"
+    }
     return "\(StoryWords.plural(flow.bytes, "byte")) of the \(sender.rawValue) "
       + "\(flow.bytes == 1 ? "is" : "are") missing (\(reason.rawValue)); what they said is not known"
   }

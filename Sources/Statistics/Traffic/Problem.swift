@@ -50,7 +50,12 @@ package enum Problem: Sendable, Hashable {
       "\(ServerReason.name(code, in: type) ?? "a code of no standard") (\(Self.number(code)))"
     case .fault(let code, _), .malformed(let code, _): code
     case .gap(let reason, _):
-      reason == .leftOut ? "left out by a selection" : "bytes missing (\(reason.rawValue))"
+      switch reason {
+      case .leftOut: "left out by a selection"
+      case .foreign: "bytes that are no MQTT"
+      case .acknowledged, .snaplen, .unfilled, .limit, .encrypted:
+        "bytes missing (\(reason.rawValue))"
+      }
     case .alert(let code, _):
       TLSAlert(isFatal: true, code: code).name ?? "code \(code)"
     case .encrypted(let obstacle): "not decrypted: \(obstacle)"

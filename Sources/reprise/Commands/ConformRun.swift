@@ -20,7 +20,8 @@ enum ConformRun {
     help: """
       Takes the files for all that happens at their servers: no other client and no rule or \
       bridge of a server publishes what they show, or subscribes clients, so that one message \
-      shows what takes two for otherwise.
+      shows what takes two for otherwise; and no proxy holds connections of clients that are \
+      gone.
       """)
   static let allowEmpty = OptionSpec(
     name: "allow-empty", help: "Ends with 0, not 2, where no clause had anything to judge.")

@@ -17,7 +17,8 @@ enum StoryCommand: Command {
     name: "story", summary: "Tells what happened to a client, in sentences with frame numbers.",
     operands: "FILE", operandCount: 1...1,
     options: [
-      client, connection, format, .envelope, .output, .redact, .bpf, .decode, .keyLog, .serverKey,
+      client, connection, ConformRun.complete, format, .envelope, .output, .redact, .bpf, .decode,
+      .keyLog, .serverKey,
       .preSharedKey, .memory, .jobs,
     ],
     details: """
@@ -47,7 +48,8 @@ enum StoryCommand: Command {
       output, isJSON: arguments.value(format) == "json", subject: subject.title,
       file: arguments.operand, usesColor: console.usesColor(on: output), hiding: redaction)
     // A quarter of what everything may take.
-    let judging = ConformanceOptions(redaction: redaction, memory: memory / 4)
+    var judging = ConformanceOptions(redaction: redaction, memory: memory / 4)
+    judging.hasOwnMessages = arguments.has(ConformRun.complete)
     var reader = StoryReader(
       page: page, subject: subject, teller: Storyteller(requestKeys: try RequestKeys(arguments)),
       judge: try ConformanceJudge(catalogue: Catalogue.bundled(), options: judging),

@@ -20,7 +20,8 @@ enum ViewCommand: Command {
     name: "view", summary: "Looks at a session: its events, findings, bytes and states.",
     operands: "FILE | --interface NAME", operandCount: 0...1,
     options: [
-      at, follow, StepView.sdk, format, .envelope, .output, .showSecrets, .redact, .bpf, .decode,
+      at, follow, ConformRun.complete, StepView.sdk, format, .envelope, .output, .showSecrets,
+      .redact, .bpf, .decode,
       .keyLog, .serverKey, .preSharedKey, .memory, .jobs,
     ] + StepView.options + InterfaceOptions.live,
     details: """

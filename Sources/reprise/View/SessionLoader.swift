@@ -17,6 +17,8 @@ struct SessionSettings: Sendable {
   let redaction: RedactionRules
   /// How requests over WebSocket are told.
   private let requestKeys: RequestKeys
+  /// Whether the file shows all that happens at its servers.
+  private let isComplete: Bool
   /// The options by which it is read, as they were typed.
   private let words: [String]
 
@@ -30,11 +32,14 @@ struct SessionSettings: Sendable {
     memory = try arguments.size(.memory) ?? InputOptions.defaultMemory
     redaction = try RedactionRules(arguments, hidesSecrets: !arguments.has(.showSecrets))
     requestKeys = try RequestKeys(arguments)
+    isComplete = arguments.has(ConformRun.complete)
     // A pre-shared key is a secret, which no command line should have in it.
     let valued: [OptionSpec] = [.bpf, .decode, .keyLog, .serverKey, .redact, .memory, .envelope]
     words =
       valued.flatMap { option in arguments.list(option).flatMap { ["--\(option.name)", $0] } }
-      + (arguments.has(.showSecrets) ? ["--\(OptionSpec.showSecrets.name)"] : [])
+      + [OptionSpec.showSecrets, ConformRun.complete].compactMap {
+        arguments.has($0) ? "--\($0.name)" : nil
+      }
   }
 
   /// A session without events; they have half of the memory.
@@ -49,10 +54,10 @@ struct SessionSettings: Sendable {
   /// - Returns: A judge that keeps findings to be told when they come.
   /// - Throws: What the catalogue has of mistakes.
   func judge() throws -> ConformanceJudge {
-    var judge = try ConformanceJudge(
-      catalogue: Catalogue.bundled(),
-      options: ConformanceOptions(
-        maximumFindings: Self.mostFindings, redaction: redaction, memory: memory / 4))
+    var options = ConformanceOptions(
+      maximumFindings: Self.mostFindings, redaction: redaction, memory: memory / 4)
+    options.hasOwnMessages = isComplete
+    var judge = try ConformanceJudge(catalogue: Catalogue.bundled(), options: options)
     _ = judge.takeNews()
     return judge
   }

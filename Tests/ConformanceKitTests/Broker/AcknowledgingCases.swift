@@ -22,10 +22,11 @@ extension SharedCase {
     SharedCase(
       "PUBACKs of both sides with the same identifier of no message",
       failed: [.acknowledgementsKeepIdentifiers],
-      [.acknowledgementsKeepIdentifiers: (2, 2, 0, [8, 9])]
+      [.acknowledgementsKeepIdentifiers: (2, 3, 0, [10, 11])]
     ) {
       $0.join("c")
       $0.ask(1, "b")
+      $0.acknowledgeOne(on: "b")
       $0.say(.client, "a", "1", qos: 1, id: 5)
       $0.say(.server, "b", "1", qos: 1, id: 5)
       $0.acknowledge(.server, .puback, 6)
@@ -92,7 +93,20 @@ extension SharedCase {
     SharedCase(
       "a client's PUBACK with the identifier of no message",
       failed: [.acknowledgementsKeepIdentifiers],
-      [.acknowledgementsKeepIdentifiers: (1, 1, 0, [7])]
+      [.acknowledgementsKeepIdentifiers: (1, 2, 0, [9])]
+    ) {
+      $0.join("c")
+      $0.ask(1, "a")
+      $0.acknowledgeOne(on: "a")
+      $0.say(.server, "a", "1", qos: 1, id: 3)
+      $0.acknowledge(.client, .puback, 4)
+      $0.acknowledge(.client, .puback, 3)
+      $0.answerPing()
+      $0.finish()
+    },
+    SharedCase(
+      "a client's first PUBACK, with the identifier of no message",
+      [.acknowledgementsKeepIdentifiers: (0, 1, 1, [7])]
     ) {
       $0.join("c")
       $0.ask(1, "a")
@@ -104,10 +118,11 @@ extension SharedCase {
     },
     SharedCase(
       "a client's PUBACK that was captured before the server's message",
-      [.acknowledgementsKeepIdentifiers: (0, 2, 1, [8])]
+      [.acknowledgementsKeepIdentifiers: (0, 3, 1, [10])]
     ) {
       $0.join("c")
       $0.ask(1, "a")
+      $0.acknowledgeOne(on: "a")
       $0.say(.server, "a", "1", qos: 1, id: 3)
       $0.acknowledge(.client, .puback, 4)
       $0.say(.server, "a", "2", qos: 1, id: 4)
@@ -205,6 +220,12 @@ extension SharedCase {
 }
 
 extension Script {
+  /// The server sends a message, and the client acknowledges it: from there on it acknowledges none of a connection before.
+  fileprivate mutating func acknowledgeOne(on topic: String) {
+    say(.server, topic, "0", qos: 1, id: 9)
+    acknowledge(.client, .puback, 9)
+  }
+
   /// A client sends the PUBREC of no message in front of a message, and the server a PUBREL behind it.
   fileprivate mutating func receiveNothing(released id: UInt16) {
     join("c")

@@ -142,13 +142,30 @@ extension SharedCase {
     },
     SharedCase(
       "a client that is there and does not close behind its DISCONNECT",
-      failed: [.closesAfterDisconnect], [.closesAfterDisconnect: (1, 0, 0, [5])]
+      failed: [.closesAfterDisconnect], complete: true,
+      [.closesAfterDisconnect: (1, 0, 0, [5])]
     ) {
       $0.join("c")
       $0.client(.disconnect(.init()))
       $0.wait(95)
       $0.close(.server)
     },
+    SharedCase(
+      "a client that is silent until the server closes, and no proxy is there",
+      failed: [.keepAlive], complete: true, [.keepAlive: (1, 0, 0, [6])]
+    ) { $0.fallSilentAtTheEnd { $0.close(.server) } },
+    SharedCase(
+      "a client that is silent and closes then, and no proxy is there",
+      failed: [.keepAlive], complete: true, [.keepAlive: (1, 0, 0, [6])]
+    ) { $0.fallSilentAtTheEnd { $0.close(.client) } },
+    SharedCase(
+      "a client that is silent once and goes on, and no proxy is there",
+      failed: [.keepAlive], complete: true, [.keepAlive: (1, 0, 0, [6])]
+    ) { $0.fallSilentAtTheEnd { $0.finish() } },
+    SharedCase(
+      "a client that is gone when the server closes, and no proxy is there",
+      [.keepAlive: (0, 0, 1, [6])]
+    ) { $0.fallSilentAtTheEnd { $0.close(.server, isAnswered: false) } },
   ]
 
   private static let requestsInARow: [SharedCase] = [
@@ -293,6 +310,16 @@ extension SharedCase {
 
 extension Script {
   /// A client is accepted at an address: three frames.
+  /// A client pings once, and then nothing comes for 20 s at Keep Alive 10.
+  fileprivate mutating func fallSilentAtTheEnd(_ end: (inout Script) -> Void) {
+    open()
+    client(.connect(.init(clientID: "c", keepAlive: 10)))
+    server(.connack(.init()))
+    answerPing()
+    wait(20)
+    end(&self)
+  }
+
   fileprivate mutating func join(
     _ clientID: String, cleanStart: Bool = true, isPresent: Bool = false, at server: String
   ) {

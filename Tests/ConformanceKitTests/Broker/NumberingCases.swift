@@ -75,6 +75,7 @@ extension SharedCase {
     },
     SharedCase(
       "no number though both filters have one", in: [.v5_0], failed: [.overlapsAreNumbered],
+      complete: true,
       [.overlapsAreNumbered: (1, 1, 0, [9])]
     ) {
       $0.join("s")

@@ -53,8 +53,8 @@ extension SharedCase {
       [.acknowledgementsKeepIdentifiers: (0, 1, 1, [12])]
     ) { $0.acknowledgeLate(again: true) },
     SharedCase(
-      "an acknowledgement of no message", failed: [.acknowledgementsKeepIdentifiers],
-      [.acknowledgementsKeepIdentifiers: (1, 1, 0, [12])]
+      "an acknowledgement of a connection that was not captured",
+      [.acknowledgementsKeepIdentifiers: (0, 1, 1, [12])]
     ) { $0.acknowledgeLate(again: false) },
   ]
 }

@@ -120,6 +120,7 @@ extension SharedCase {
     ) { $0.fallSilent(isLate: true) },
     SharedCase(
       "a client that is silent, of which what it says arrives", failed: [.keepAlive],
+      complete: true,
       [.keepAlive: (1, 0, 0, [4])]
     ) { $0.fallSilent(isLate: false) },
     SharedCase(
@@ -128,14 +129,14 @@ extension SharedCase {
     ) { $0.fallSilent(isLate: false, shown: 10.4) },
     SharedCase(
       "a client away from the capture that is silent, as what it acknowledges shows",
-      failed: [.keepAlive], [.keepAlive: (1, 0, 0, [4])]
+      failed: [.keepAlive], complete: true, [.keepAlive: (1, 0, 0, [4])]
     ) { $0.fallSilent(isLate: false, shown: 10.5) },
     SharedCase(
       "a client away from the capture that ends its silence by closing",
       [.keepAlive: (0, 0, 1, [4])]
     ) { $0.closeBehindSilence(shown: 0) },
     SharedCase(
-      "a client that ends its silence by closing", failed: [.keepAlive],
+      "a client that ends its silence by closing", failed: [.keepAlive], complete: true,
       [.keepAlive: (1, 0, 0, [4])]
     ) { $0.closeBehindSilence(shown: nil) },
     SharedCase(

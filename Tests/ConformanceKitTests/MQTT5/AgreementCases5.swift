@@ -446,14 +446,15 @@ extension Case5 {
       "a client that keeps its own Keep Alive, not the server's",
       failed: ["MQTT-3.1.2-20", "MQTT-3.1.2-21", "MQTT-3.2.2-21"],
       [
-        "MQTT-3.1.2-20": (1, 0, 0, [4]), "MQTT-3.1.2-21": (1, 0, 0, [4]),
-        "MQTT-3.2.2-21": (1, 0, 0, [4]),
+        "MQTT-3.1.2-20": (1, 0, 2, [8]), "MQTT-3.1.2-21": (1, 0, 2, [8]),
+        "MQTT-3.2.2-21": (1, 0, 2, [8]),
       ]
     ) {
       $0.agree([], [.number(.serverKeepAlive, 10)], keepAlive: 60)
-      $0.wait(40)
-      $0.ping()
-      $0.pong()
+      for _ in 0..<3 {
+        $0.wait(40)
+        $0.answerPing()
+      }
       $0.finish()
     },
     Case5(
@@ -499,7 +500,7 @@ extension Case5 {
     },
     Case5(
       "a server that answers far too late",
-      failed: ["MQTT-3.1.2-20", "MQTT-3.1.2-22", "MQTT-3.2.2-22"],
+      failed: ["MQTT-3.1.2-22", "MQTT-3.2.2-22"],
       ["MQTT-3.1.2-22": (1, 0, 0, [5]), "MQTT-3.2.2-22": (1, 0, 0, [5])]
     ) {
       $0.agree(keepAlive: 10)

@@ -85,12 +85,12 @@ struct ReportTests {
     let report = try judge(options: ConformanceOptions(clauses: ["MQTT-3.3.2-3"])) {
       $0.start()
       $0.subscribe(1, "b")
-      $0.publish(.server, "a\u{1B}[31m\"\\\n")
+      $0.publish(.server, "$SYS/a\u{1B}[31m\"\\\n")
       $0.finish()
     }
     #expect(!report.text(color: false).contains("\u{1B}"))
     let json = String(decoding: report.json(), as: UTF8.self)
-    #expect(json.contains(#"topic \"a\u001b[31m\"\\\n\""#))
+    #expect(json.contains(#"topic \"$SYS/a\u001b[31m\"\\\n\""#))
   }
 
   @Test("A violated SHOULD fails strict runs only")

@@ -6,7 +6,7 @@ extension SessionCase {
   static let deliveries: [SessionCase] = strays + clientAnswers + serverAnswers
 
   private static let strays: [SessionCase] = [
-    .fails("3.3.2-3", "a topic of nobody's", saying: "matches no filter") {
+    .isOpen("3.3.2-3", "a topic of nobody's", saying: "may have subscribed") {
       $0.start()
       $0.subscribe(1, "a/+")
       $0.suback(1, 2)
@@ -26,7 +26,7 @@ extension SessionCase {
       $0.publish(.server, "b/lamp")
       $0.finish()
     },
-    .fails("3.3.2-3", "a topic with another name", saying: "matches no filter") {
+    .isOpen("3.3.2-3", "a topic with another name", saying: "may have subscribed") {
       $0.start(clientID: "lamp")
       $0.subscribe(1, "a/+")
       $0.suback(1, 2)
@@ -145,7 +145,7 @@ extension SessionCase {
     .isOpen("3.3.2-3", "a gap that shows only later", saying: "bytes of the client") {
       $0.start()
       $0.subscribe(1, "b")
-      $0.publish(.server, "a")
+      $0.publish(.server, "$SYS/a")
       $0.gap(.client)
       $0.ping()
       $0.finish()
@@ -153,14 +153,14 @@ extension SessionCase {
     .isOpen("3.3.2-3", "the client is not seen again", saying: "the request may be missing") {
       $0.start()
       $0.subscribe(1, "b")
-      $0.publish(.server, "a")
+      $0.publish(.server, "$SYS/a")
       $0.endCapture()
     },
     .isOpen("3.3.2-3", "SUBSCRIBE is captured late", saying: "in the wrong order") {
       $0.start()
       $0.subscribe(2, "b")
-      $0.publish(.server, "a")
-      $0.subscribe(1, "a")
+      $0.publish(.server, "$SYS/a")
+      $0.subscribe(1, "$SYS/a")
       $0.suback(1, 2)
       $0.finish()
     },

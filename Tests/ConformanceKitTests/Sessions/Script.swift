@@ -219,6 +219,13 @@ struct Script {
   mutating func unsuback(_ id: UInt16) { server(.unsuback(packetID: id, codes: [], [])) }
 
   mutating func ping() { client(.pingreq) }
+  /// The client pings by a timer that is too slow: no network is away for as long each time.
+  mutating func fallSilent(_ seconds: Double, times: Int = 3) {
+    for _ in 0..<times {
+      wait(seconds)
+      ping()
+    }
+  }
   mutating func pong() { server(.pingresp) }
 
   /// The connection goes on for a minute, with traffic of both sides.

@@ -33,6 +33,10 @@ extension BrokerJudge {
     guard !state.deniesNumbers else {
       return tally.leave(.overlapsAreNumbered, .otherAtFault, hearing)
     }
+    // What a server says to one client by itself comes of no subscription.
+    guard hasOwnMessages || source(of: delivery) != nil else {
+      return tally.leave(.overlapsAreNumbered, .serverMaySayIt, hearing)
+    }
     state.ownRare.suspicions.add(
       .overlapsAreNumbered, event, hearing, &tally,
       FindingText(

@@ -50,11 +50,10 @@ extension ConnectionState {
   }
 
   /// Whether the server may have subscribed the client by itself: nothing says that only a SUBSCRIBE makes a Subscription
-  /// (section 4.1), and some do for topics that have the client's name in them, or for clients that never ask.
+  /// (section 4.1), and rules, plugins and administrators of servers do. They leave $SYS to those who ask for it.
   private func mayBeGiven(_ topic: RawSpan) -> Bool {
-    let subscriptions = subscribing.subscriptions
-    guard !topic.begins(with: "$"), !subscriptions.matchesLoosely(topic) else { return false }
-    return subscriptions.isEmpty || identity.isNamed(in: topic)
+    !subscribing.subscriptions.matchesLoosely(topic)
+      && !(topic.begins(with: "$") && String(copying: topic).hasPrefix("$SYS/"))
   }
 
   private mutating func judgeStray(

@@ -117,7 +117,8 @@ extension ConnectionState {
 
   /// Judges what the sides did after their DISCONNECTs when the connection is over.
   func closeDisconnect(
-    _ close: Closing, _ event: borrowing EventView, _ hearing: Hearing, _ tally: inout Tally
+    _ close: Closing, isDirect: Bool, _ event: borrowing EventView, _ hearing: Hearing,
+    _ tally: inout Tally
   ) {
     for peer in Peer.allCases {
       guard let disconnect = ending[peer].disconnect else { continue }
@@ -131,16 +132,16 @@ extension ConnectionState {
       }
       if !ending[peer].hasGoneOn { tally.satisfy(.nothingAfterDisconnect, hearing) }
       for rule in closes {
-        judgeClose(rule, by: peer, after: disconnect, close, event, hearing, &tally)
+        judgeClose(
+          rule, by: peer, after: disconnect, close, isDirect: isDirect, event, hearing, &tally)
       }
     }
   }
 
   /// Judges whether a side closed the connection behind its DISCONNECT.
   private func judgeClose(
-    _ rule: MQTTRule, by peer: Peer, after disconnect: Moment, _ close: Closing,
-    _ event: borrowing EventView,
-    _ hearing: Hearing, _ tally: inout Tally
+    _ rule: MQTTRule, by peer: Peer, after disconnect: Moment, _ close: Closing, isDirect: Bool,
+    _ event: borrowing EventView, _ hearing: Hearing, _ tally: inout Tally
   ) {
     let isPrompt = close.time.nanoseconds(since: disconnect.time) <= Self.patience
     if close.first == peer {
@@ -153,8 +154,8 @@ extension ConnectionState {
     guard close.showsLateness(of: peer, since: disconnect.time) else {
       return tally.leave(rule, .endCapturedLate, hearing)
     }
-    // One whose FIN got lost is gone, and does not close once more.
-    guard close.isAnswered, close.how != .reset else {
+    // One whose FIN got lost is gone, and does not close once more; in the place of a client a proxy does.
+    guard close.isAnswered, close.how != .reset, peer == .server || isDirect else {
       return tally.leave(rule, peer == .client ? .clientMayBeGone : .serverMayBeGone, hearing)
     }
     tally.violate(

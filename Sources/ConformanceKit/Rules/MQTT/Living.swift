@@ -67,7 +67,9 @@ struct Silence {
   /// The frame of the packet before the last one that was measured.
   private(set) var frameBefore: UInt32 = 0
   private var isMeasured = false
-  private var isBroken = false
+  /// How many silences were too long, and the last of them as long as that one, in seconds.
+  private var brokenCount: UInt8 = 0
+  private var brokenSeconds: UInt16 = 0
   /// When CONNACK came within the silence; a client may wait for it.
   private var accepted: Timestamp?
   /// Whether the CONNACK that the client may wait for was not captured yet.
@@ -134,7 +136,7 @@ struct Silence {
     guard Self.isBeyond(whole, keepAlive, tolerance: 10, atLeast: Self.allowance) else {
       return .kept
     }
-    isBroken = true
+    noteBroken(whole)
     if awaitsConnack { return .undecided(.connackNotSeen) }
     let silence = accepted.map { min(whole, time.nanoseconds(since: $0)) } ?? whole
     guard Self.isBeyond(silence, keepAlive, tolerance: 2, atLeast: 1_000_000_000) else {
@@ -144,6 +146,18 @@ struct Silence {
     if packetSize > 1_200 { return .undecided(.longPacket) }
     return .broken(nanoseconds: silence)
   }
+
+  /// Counts a silence that is too long, with those of about its length.
+  private mutating func noteBroken(_ nanoseconds: Int64) {
+    let seconds = UInt16(clamping: nanoseconds / 1_000_000_000)
+    let difference = max(seconds, brokenSeconds) - min(seconds, brokenSeconds)
+    brokenCount = difference <= seconds / 8 ? brokenCount &+ (brokenCount == .max ? 0 : 1) : 1
+    brokenSeconds = seconds
+  }
+
+  /// Whether the silences that were too long are those of a timer, each as long as the others, and not of a network that
+  /// was gone for a while.
+  var isRegular: Bool { brokenCount >= 3 }
 
   /// What timers and the way of an acknowledgement take at most, in nanoseconds.
   static let allowance: Int64 = 500_000_000
@@ -157,7 +171,7 @@ struct Silence {
   }
 
   /// Whether silences were measured, and all of them were short enough.
-  var isKept: Bool { isMeasured && !isBroken }
+  var isKept: Bool { isMeasured && brokenCount == 0 }
 }
 
 /// What is known of the signs of life.
@@ -169,10 +183,13 @@ struct LivingState {
 // Keep Alive, PINGREQ and PINGRESP: sections 3.1.2.10, 3.12 and 3.13.
 extension ConnectionState {
   /// Measures how long the client was silent before its packet, or its close.
+  ///
+  /// A proxy may have handed on late what the client had sent in time, and have ended the connection of one that was gone.
+  /// But it does not do so again and again after the same time.
   @inline(__always)
   mutating func measureSilence(
-    packetSize: Int, at time: Timestamp, _ event: borrowing EventView, _ hearing: Hearing,
-    _ tally: inout Tally
+    packetSize: Int, isDirect: Bool, at time: Timestamp, _ event: borrowing EventView,
+    _ hearing: Hearing, _ tally: inout Tally
   ) {
     guard let keepAlive = effectiveKeepAlive, keepAlive > 0, !isEnding else { return }
     let outcome = life.silence.measure(
@@ -183,6 +200,8 @@ extension ConnectionState {
     case .undecided(let reason): leaveKeepAlive(reason, hearing, &tally)
     case .broken where !hasPings: leaveKeepAlive(.pingsNotRecorded, hearing, &tally)
     case .broken where clocks.differ: leaveKeepAlive(.clocksDiffer, hearing, &tally)
+    case .broken where !isDirect && !life.silence.isRegular:
+      leaveKeepAlive(.clientMayBeGone, hearing, &tally)
     case .broken(let silence): violateKeepAlive(keepAlive, silence, event, hearing, &tally)
     }
   }
@@ -262,11 +281,15 @@ extension ConnectionState {
   }
 
   /// Judges the PINGREQs that were never answered, and the client's last silence.
+  /// - Parameter isDirect: Whether no proxy stands between, which answers and ends a connection whose client is gone.
   mutating func closeLife(
-    _ close: Closing, _ event: borrowing EventView, _ hearing: Hearing, _ tally: inout Tally
+    _ close: Closing, isDirect: Bool, _ event: borrowing EventView, _ hearing: Hearing,
+    _ tally: inout Tally
   ) {
     closePings(close, event, hearing.of(.server), &tally)
-    if close.how != .endOfCapture { closeSilence(close, event, hearing, &tally) }
+    if close.how != .endOfCapture {
+      closeSilence(close, isDirect: isDirect, event, hearing, &tally)
+    }
     guard life.silence.isKept else { return }
     // The first silence is measured from the server's CONNACK.
     if clocks.differ {
@@ -305,17 +328,19 @@ extension ConnectionState {
   }
 
   private mutating func closeSilence(
-    _ close: Closing, _ event: borrowing EventView, _ hearing: Hearing, _ tally: inout Tally
+    _ close: Closing, isDirect: Bool, _ event: borrowing EventView, _ hearing: Hearing,
+    _ tally: inout Tally
   ) {
     guard close.first == .client, !client.isDeaf else {
-      return closeCutSilence(close, event, hearing, &tally)
+      return closeCutSilence(close, isDirect: isDirect, event, hearing, &tally)
     }
-    measureSilence(packetSize: 0, at: close.time, event, hearing, &tally)
+    measureSilence(packetSize: 0, isDirect: isDirect, at: close.time, event, hearing, &tally)
   }
 
   /// Judges the last silence of a client that the server cut off, or of which bytes are missing.
   private mutating func closeCutSilence(
-    _ close: Closing, _ event: borrowing EventView, _ hearing: Hearing, _ tally: inout Tally
+    _ close: Closing, isDirect: Bool, _ event: borrowing EventView, _ hearing: Hearing,
+    _ tally: inout Tally
   ) {
     guard let keepAlive = effectiveKeepAlive, keepAlive > 0, !isEnding else { return }
     let outcome = life.silence.measure(
@@ -330,8 +355,8 @@ extension ConnectionState {
       return leaveKeepAlive(.serverClosedFirst, hearing, &tally)
     }
     guard hasPings else { return leaveKeepAlive(.pingsNotRecorded, hearing, &tally) }
-    // A client that did not close as well may have been silent because it was gone.
-    guard close.how == .fin, close.isAnswered else {
+    // A client that did not close as well may have been silent because it was gone; in its place a proxy does.
+    guard close.how == .fin, close.isAnswered, isDirect else {
       return leaveKeepAlive(.clientMayBeGone, hearing, &tally)
     }
     guard !clocks.differ else { return leaveKeepAlive(.clocksDiffer, hearing, &tally) }

@@ -80,10 +80,11 @@ extension MQTTJudge {
 
 extension ConnectionState {
   /// Judges what a packet of a client says of what was before it.
+  /// - Parameter isDirect: Whether no proxy stands between, which hands on late what the client has sent in time.
   @inline(__always)
   mutating func judgeClient(
-    _ packet: borrowing MQTTPacketView, _ event: borrowing EventView, _ hearing: Hearing,
-    _ tally: inout Tally
+    _ packet: borrowing MQTTPacketView, isDirect: Bool, _ event: borrowing EventView,
+    _ hearing: Hearing, _ tally: inout Tally
   ) {
     if rare?.value.suspicions.isEmpty == false { confirmSuspicions(by: packet, hearing, &tally) }
     if client.lastTime == nil { begin(packet, event, hearing, &tally) }
@@ -91,6 +92,7 @@ extension ConnectionState {
     if !opening.hasAsked { noteRequest(packet) }
     noteSilence(before: packet, event.context, hearing, &tally)
     measureSilence(
-      packetSize: packet.sizeOnWire, at: event.context.time, event, hearing, &tally)
+      packetSize: packet.sizeOnWire, isDirect: isDirect, at: event.context.time, event, hearing,
+      &tally)
   }
 }

@@ -65,8 +65,9 @@ extension MQTTJudge {
     state.closeUnsubscribes(close, event, hearing, &tally)
     state.closeExchanges(close, event, hearing, &tally)
     state.closeRefusals(hearing, &tally)
-    state.closeLife(close, event, hearing, &tally)
-    state.closeDisconnect(close, event, hearing, &tally)
+    let isDirect = broker.hasOwnMessages
+    state.closeLife(close, isDirect: isDirect, event, hearing, &tally)
+    state.closeDisconnect(close, isDirect: isDirect, event, hearing, &tally)
     state.closeUnaligned(close, event, hearing, &tally)
     state.closeTerms(hearing, &tally)
     state.closeAllowances(hearing, &tally)

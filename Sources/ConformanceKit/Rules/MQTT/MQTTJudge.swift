@@ -76,7 +76,7 @@ struct MQTTJudge {
       by: packet, isFaultless: isFaultless, isInText: isInText, is5: is5, event.context)
     if is5 { state.judgeOf5(packet, content, event, hearing, &tally) }
     if sender == .client {
-      state.judgeClient(packet, event, hearing, &tally)
+      state.judgeClient(packet, isDirect: broker.hasOwnMessages, event, hearing, &tally)
       takeFromClient(packet, held, content, event, &state, hearing, &tally)
       state.client.hear(at: event.context.time)
       state.client.isDeaf = false
