@@ -87,7 +87,7 @@ struct PacketIDTable<Value> {
 
   private mutating func grow() {
     let old = slots
-    slots = Array(repeating: Slot(id: 0, value: nil), count: max(8, 2 * old.count))
+    slots = Array(repeating: Slot(id: 0, value: nil), count: max(2, 2 * old.count))
     for slot in old {
       if let value = slot.value { place(value, for: slot.id) }
     }
