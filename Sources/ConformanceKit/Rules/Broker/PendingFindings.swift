@@ -71,7 +71,7 @@ struct PendingFindings {
   /// Those that have, or had, one that a copy at a QoS above 0 takes back.
   private var withCopies: Set<Int> = []
   /// The copies that were as they should be.
-  private var settled = FlatTable(limit: 65_536, empty: false)
+  private var settled = FlatTable(limit: 65_536, empty: ())
   static let maximum = 1_024
   /// The most bytes of a packet that wait with it.
   fileprivate static let mostBytes = 4 << 10

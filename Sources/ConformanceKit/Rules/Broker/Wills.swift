@@ -83,7 +83,7 @@ struct Wills {
   /// The last will of a client, and on a topic.
   private var ofClients = FlatTable(limit: maximum, empty: 0 as UInt64)
   private var ofTopics = FlatTable(limit: maximum, empty: 0 as UInt64)
-  private var seen = FlatTable(limit: 65_536, empty: false)
+  private var seen = FlatTable(limit: 65_536, empty: ())
   private(set) var topics = TopicMarks()
   private(set) var held: [Int: Held] = [:]
   /// The ends that made wills due which nobody got yet.
@@ -162,10 +162,7 @@ struct Wills {
   /// - Returns: Whether it had got it before; nil where that is not known.
   mutating func hear(_ content: UInt64, on connection: Int) -> Bool? {
     var isSecond = false
-    let isKept = seen.update(Self.copy(content, connection)) { value, _ in
-      isSecond = value
-      value = true
-    }
+    let isKept = seen.update(Self.copy(content, connection)) { _, isNew in isSecond = !isNew }
     return isKept ? isSecond : nil
   }
 
