@@ -3,10 +3,14 @@
 struct RowTable<Value> {
   private var places: FlatTable<UInt32>
   private var rows: [Value] = []
+  private let limit: Int
 
   /// Creates a table.
   /// - Parameter limit: The most entries that it takes.
-  init(limit: Int) { places = FlatTable(limit: limit, empty: 0) }
+  init(limit: Int) {
+    self.limit = limit
+    places = FlatTable(limit: limit, empty: 0)
+  }
 
   /// The value of a key; nil where there is none.
   subscript(key: UInt64) -> Value? { places[key].map { rows[Int($0)] } }
@@ -20,7 +24,8 @@ struct RowTable<Value> {
   /// Changes the value of a key, which is made where there is none.
   /// - Returns: Whether there is one: not where there was no room for another.
   mutating func update(
-    _ key: UInt64, orElse new: @autoclosure () -> Value, _ body: (inout Value) -> Void
+    _ key: UInt64, orElse new: @autoclosure () -> Value,
+    _ body: (inout Value, _ isNew: Bool) -> Void
   ) -> Bool {
     let next = UInt32(rows.count)
     var isNew = false
@@ -29,8 +34,11 @@ struct RowTable<Value> {
       isNew = isFresh
     }
     guard isKept else { return false }
-    if isNew { rows.append(new()) }
-    change(key, body)
+    if isNew {
+      rows.makeRoom(atMost: limit)
+      rows.append(new())
+    }
+    change(key) { body(&$0, isNew) }
     return true
   }
 }

@@ -168,6 +168,7 @@ struct ClientSessions {
     if reserved + more > Self.mostReserved { entry.end?.rest = nil } else { reserved += more }
     if let known { return entries[known] = entry }
     places[client] = Int32(truncatingIfNeeded: entries.count)
+    entries.makeRoom(atMost: Self.maximum)
     entries.append(entry)
   }
 

@@ -34,7 +34,7 @@ struct RetainedTopics {
     var isAccused = false
   }
 
-  private var topics = FlatTable(limit: maximum, empty: Kept())
+  private var topics = RowTable<Kept>(limit: maximum)
   private(set) var marks = TopicMarks()
   /// The connections that watch a topic, by the frames from which they do.
   private var watchers: [Int: Int] = [:]
@@ -45,14 +45,13 @@ struct RetainedTopics {
 
   /// Changes what is known of a topic; false where there is nothing.
   mutating func change(_ topic: UInt64, _ body: (inout Kept) -> Void) {
-    guard topics.contains(topic) else { return }
-    _ = topics.update(topic) { kept, _ in body(&kept) }
+    topics.change(topic, body)
   }
 
   /// Takes a message that is to be kept from now on.
   mutating func keep(_ name: RawSpan, _ topic: UInt64, _ body: (inout Kept, Bool) -> Void) {
     marks.insert(name)
-    _ = topics.update(topic) { kept, isNew in body(&kept, isNew) }
+    _ = topics.update(topic, orElse: Kept(), body)
   }
 
   /// Takes note that a client got the message of a topic live.

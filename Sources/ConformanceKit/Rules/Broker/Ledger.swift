@@ -56,6 +56,7 @@ struct Ledger {
     if ring.count < Self.capacity {
       if slots.count < 2 * (ring.count + 1) { grow() }
       place(ring.count, for: publication.key)
+      ring.makeRoom(atMost: Self.capacity)
       ring.append(publication)
       return
     }

@@ -117,7 +117,7 @@ struct Wills {
     _ held: Held, _ client: UInt64, _ topic: UInt64, _ connection: Int,
     _ change: (inout Will) -> Void
   ) {
-    let isKept = wills.update(held.content, orElse: Will()) { will in
+    let isKept = wills.update(held.content, orElse: Will()) { will, _ in
       will.client = client
       will.topic = topic
       will.connection = connection
