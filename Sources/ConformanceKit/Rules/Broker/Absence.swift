@@ -12,7 +12,7 @@ extension BrokerJudge {
       let connect = state.opening.connect
     else { return false }
     return isSurely(source.first.time, after: since.nanoseconds)
-      && isSurely(connect.moment.time, after: source.last.time.nanoseconds)
+      && isSurely(connect.moment.time, after: source.last.nanoseconds)
   }
 
   /// Judges a message by whether it was published while its receiver was away.
@@ -59,7 +59,7 @@ extension BrokerJudge {
     _ state: inout ConnectionState, _ hearing: Hearing, _ tally: inout Tally
   ) {
     let rule = MQTTRule.expiredIsDeleted
-    guard let age = age(of: source, since: source.last.time, beyondExpiryIn: state),
+    guard let age = age(of: source, since: source.last, beyondExpiryIn: state),
       age > Self.tolerance, source.isSingle,
       !source.retain, !packet.retain, !packet.dup, packet.qos > 0
     else { return }
@@ -88,7 +88,7 @@ extension BrokerJudge {
     _ skipped: Publication, _ delivery: borrowing Delivery, _ state: borrowing ConnectionState
   ) -> Bool {
     guard skipped.isSingle, isEstablished(delivery, skipped), !state.clocks.differ,
-      let age = age(of: skipped, since: skipped.last.time, beyondExpiryIn: state)
+      let age = age(of: skipped, since: skipped.last, beyondExpiryIn: state)
     else { return false }
     return age > Self.tolerance
   }

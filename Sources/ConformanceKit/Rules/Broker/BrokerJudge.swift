@@ -58,6 +58,8 @@ struct BrokerJudge {
   /// The first servers that messages were published to.
   private var publishedTo: [UInt64] = []
   private static let mostPublished = 8
+  /// What was last published that has to be passed on.
+  private var lastForwarded = Forwarded.nothing
   /// Nothing, ever: it makes the compiler lend the judge by its address to functions that only read it, as with
   /// ``ConnectionState``; otherwise all of it was copied for each of them.
   private weak var anchor: AnyObject?
@@ -213,6 +215,7 @@ struct BrokerJudge {
     if packet.retain { keep(packet, topic, key, isRepeat: isRepeat, context, &state) }
     var publication = Publication(key, of: state.identity.client, packet, context)
     if isRepeat, ledger.change(key, { $0.take(again: publication) }) { return }
+    publication.shareForwarded(with: &lastForwarded)
     if publication.forwarded.expiry != nil { hasExpiries = true }
     if packet.qos > 0, let told = state.terms?.value.told, let id = packet.packetID {
       publication.reuse = told[.client].endings[id]

@@ -89,7 +89,7 @@ extension BrokerJudge {
     if delivery.isKnown { count(packet, publication, delivery, on: event.context.connection) }
     // When a will was published is not known.
     delivery.isOlder =
-      !publication.isWill && publication.last.time.nanoseconds < delivery.matching.requested
+      !publication.isWill && publication.last.nanoseconds < delivery.matching.requested
     judgeMatching(packet, topic, delivery, event, &state, hearing, &tally)
     if state.clocks.differ { doubt(delivery.server, .clocksDiffer) }
     guard event.context.time >= publication.first.time else { return }
@@ -144,7 +144,7 @@ extension BrokerJudge {
   ) -> Bool {
     guard state.isNewSession != true else { return false }
     guard let connack = state.opening.connack else { return true }
-    guard publication.last.time < connack.moment.time, let ended = ends[context.connection] else {
+    guard publication.last < connack.moment.time, let ended = ends[context.connection] else {
       return false
     }
     return publication.first.time <= ended
@@ -239,7 +239,7 @@ extension BrokerJudge {
     _ packet: borrowing MQTTPacketView, _ publication: borrowing Publication,
     _ context: EventContext, _ state: borrowing ConnectionState
   ) {
-    guard context.time.nanoseconds(since: publication.last.time) > DeliveryLags.least,
+    guard context.time.nanoseconds(since: publication.last) > DeliveryLags.least,
       !packet.dup, !packet.retain, let connack = state.opening.connack,
       publication.first.time > connack.moment.time
     else { return }

@@ -140,7 +140,7 @@ extension BrokerJudge {
       guard delivery.isNew, !packet.dup, delivery.isKnown, !delivery.matching.somePublished,
         state.opening.connect?.isBridge == false, !name.extracting(first: 1).equals("$"),
         isSettled(kept.sent.time, before: delivery),
-        publication(of: delivery).map({ $0.isWill || isSettled($0.last.time, before: delivery) })
+        publication(of: delivery).map({ $0.isWill || isSettled($0.last, before: delivery) })
           ?? true
       else { return }
       judgeStored(kept, topic, delivery, event, state.identity.user, hearing, &tally)

@@ -6,35 +6,35 @@ internal import Wire
 /// A message that a server delivers names no sender: it is known again by topic and payload alone. Rules that compare
 /// a delivery with what was published look at those that were published once.
 struct Publication {
+  // Many are kept: what is large stands first, so that nothing is left free between them.
   /// What tells server, topic and payload.
   let key: UInt64
   /// The connection that it came on first, and the session of its client; 0 where that is not known.
-  var connection: Int
-  var client: UInt64
-  var first: Moment
-  var last: Moment
-  /// How often it was published; messages that were sent again are not counted.
-  var count = 1
-  let qos: UInt8
-  let retain: Bool
+  let connection: Int
+  let client: UInt64
+  private(set) var first: Moment
+  /// When it was published last.
+  private(set) var last: Timestamp
+  private var takenAt = Int64.min
+  /// What stands in its properties that the server must pass on, in a place of its own: few messages have any.
+  private(set) var forwarded: Forwarded
+  /// The key of the message before it among those of its line; 0 where there is none.
+  var before: UInt64 = 0
+  private var times: UInt32 = 1
   /// The bytes of topic and payload, of which no PUBLISH has fewer.
   private(set) var size: UInt32 = 0
+  /// Its place among the messages of its connection that have the same topic and QoS, from 1.
+  var sequence: UInt32 = 0
+  /// The clause of 5.0 by which it is a new message, where its identifier had been another one's; nil where it had not.
+  var reuse: MQTTRule?
+  let qos: UInt8
+  let retain: Bool
   /// Whether it was sent again, or may have been.
   var wasRepeated: Bool
   /// Whether it is the will of a client, which nobody but the server publishes.
   var isWill = false
   /// Whether the connection of the will ended so that the server is to publish it: then it is a message like others.
   var isDue = false
-  /// What stands in its properties that the server must pass on, in a place of its own: few messages have any.
-  let forwarded: Forwarded
-  /// Its place among the messages of its connection that have the same topic and QoS, from 1.
-  var sequence: UInt32 = 0
-  /// The key of the message before it among those; 0 where there is none.
-  var before: UInt64 = 0
-  /// The clause of 5.0 by which it is a new message, where its identifier had been another one's; nil where it had not.
-  var reuse: MQTTRule?
-  /// When the server showed that it had it; nil where it has not.
-  var taken: Timestamp?
   /// Whether the server refused it by a code of 5.0.
   var wasRefused = false
   /// Whether it was not acknowledged when its connection ended, so that the server need not have taken it.
@@ -42,6 +42,18 @@ struct Publication {
   /// Whether it was published before as well, long ago, and whether ever with another QoS, RETAIN or properties.
   var wasThere = false
   var isMixed = false
+
+  /// How often it was published; messages that were sent again are not counted.
+  var count: Int {
+    get { Int(times) }
+    set { times = UInt32(clamping: newValue) }
+  }
+
+  /// When the server showed that it had it; nil where it has not.
+  var taken: Timestamp? {
+    get { takenAt == .min ? nil : Timestamp(nanoseconds: takenAt) }
+    set { takenAt = newValue?.nanoseconds ?? .min }
+  }
 
   /// Whether it was published once, and not as a will that is not due.
   var isSingle: Bool { count == 1 && (!isWill || isDue) && !wasThere }
@@ -52,11 +64,24 @@ struct Publication {
   /// By when the server had it: what its host has is not yet read where the server is busy, or stands still for a while.
   var read: Timestamp {
     taken
-      ?? Timestamp(nanoseconds: last.time.nanoseconds.addingSaturating(ConnectionState.patience))
+      ?? Timestamp(nanoseconds: last.nanoseconds.addingSaturating(ConnectionState.patience))
   }
 
   /// How long before a message must have been published to be over when it is published again, in nanoseconds.
   private static let age: Int64 = 30_000_000_000
+
+  /// Takes another time for that at which it was published, once.
+  mutating func move(to time: Timestamp) {
+    first.time = time
+    last = time
+  }
+
+  /// Shares what the server must pass on with the message before it, where that is the same: mostly it is, and many are
+  /// kept.
+  mutating func shareForwarded(with last: inout Forwarded) {
+    guard forwarded.isSome, let own = forwarded.value else { return }
+    if own == last.value { forwarded = last } else { last = forwarded }
+  }
 
   /// Takes note that a client published the same elsewhere, which may be the same server.
   mutating func doubtOrigin() {
@@ -69,16 +94,16 @@ struct Publication {
   /// The server may have read the one or the other, and so may pass on the properties of either.
   mutating func take(again: Publication) {
     wasRepeated = true
-    last = again.first
+    last = again.first.time
     if !isAlike(again) { isMixed = true }
   }
 
   /// Takes the same topic and payload once more.
   mutating func take(_ next: Publication) {
     if isWill || !isAlike(next) { isMixed = true }
-    guard !isMixed, next.first.time.nanoseconds(since: last.time) > Self.age else {
+    guard !isMixed, next.first.time.nanoseconds(since: last) > Self.age else {
       count += 1
-      last = next.first
+      last = next.first.time
       return
     }
     self = next
@@ -98,7 +123,7 @@ struct Publication {
     self.client = client
     connection = context.connection
     first = Moment(context)
-    last = first
+    last = first.time
     qos = packet.qos
     retain = packet.retain
     wasRepeated = packet.dup
@@ -111,7 +136,7 @@ struct Publication {
     self.client = client
     connection = context.connection
     first = Moment(context)
-    last = first
+    last = first.time
     self.qos = qos
     self.retain = retain
     wasRepeated = false
@@ -184,7 +209,7 @@ extension Publication {
     self.client = client
     connection = will.connection
     first = Moment(time: Timestamp(nanoseconds: due.alive), frame: due.moment.frame)
-    last = first
+    last = first.time
     qos = will.qos
     retain = will.isRetained
     wasRepeated = false

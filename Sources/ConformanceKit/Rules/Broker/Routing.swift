@@ -297,7 +297,7 @@ extension BrokerJudge {
   /// Whether a message came soon behind its publication: later it may be that of somebody who is not in the capture and
   /// says the same.
   func isPrompt(_ source: Publication, _ event: borrowing EventView) -> Bool {
-    event.context.time.nanoseconds(since: source.last.time) <= Self.prompt
+    event.context.time.nanoseconds(since: source.last) <= Self.prompt
   }
 
   /// Whether a message may be one that the server kept from before, and not that of the publication which has the same
@@ -312,7 +312,7 @@ extension BrokerJudge {
     guard !delivery.matching.neverSends else { return false }
     let requested = Timestamp(nanoseconds: delivery.matching.requested)
     // By then it had taken the place of what was kept.
-    if source.retain, requested.nanoseconds(since: source.last.time) > Self.settled { return false }
+    if source.retain, requested.nanoseconds(since: source.last) > Self.settled { return false }
     // Others come with RETAIN only where that is passed on as it was published.
     guard source.retain, delivery.matching.somePublished else { return true }
     return event.context.time.nanoseconds(since: requested) <= Self.longAgo
@@ -326,7 +326,7 @@ extension BrokerJudge {
     guard !packet.retain, delivery.matching.count > 0, delivery.matching.removed == nil else {
       return false
     }
-    let last = source.last.time.nanoseconds
+    let last = source.last.nanoseconds
     return last < delivery.matching.firstRequested
       || !delivery.matching.wereThere && last < delivery.matching.requested
   }

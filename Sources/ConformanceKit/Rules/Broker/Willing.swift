@@ -147,8 +147,7 @@ extension BrokerJudge {
     let isKept = ledger.change(held.key) {
       guard $0.isWill, $0.count == 1, will.holders == 1, will.client == $0.client else { return }
       $0.isDue = true
-      $0.first.time = Timestamp(nanoseconds: due.alive)
-      $0.last = $0.first
+      $0.move(to: Timestamp(nanoseconds: due.alive))
     }
     if !isKept {
       var publication = Publication(willOf: will.client, held.key, will, due)
