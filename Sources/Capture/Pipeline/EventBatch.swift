@@ -31,8 +31,8 @@ struct EventBatch: Sendable {
 
   /// A batch has its size with so many events, or so many bytes: what one thread writes, the other one finds in the
   /// cache that both share.
-  private static let events = 2_048
-  private static let bytes = 128 << 10
+  private static let events = 1_024
+  private static let bytes = 64 << 10
   /// What is more than this is not kept for the next events.
   private static let mostKept = 1 << 20
 

@@ -130,7 +130,7 @@ import Wire
     }
   }
 
-  @Test(arguments: [0, 1, 2_047, 2_048, 2_049, 9_000, 12_499])
+  @Test(arguments: [0, 1, 1_023, 1_024, 1_025, 9_000, 12_499])
   func anErrorOfWhatTakesTheEventsEndsReading(_ most: Int) throws {
     let sizes = [Int](repeating: 10, count: 2_500)
     let file = try TemporaryCapture(Self.capture(ofMessages: sizes))
