@@ -77,7 +77,7 @@ struct MQTTStreams {
         emitPacket(packet, header, at: offset, direction, lost: lost)
         lost = 0
       }
-      direction.mqtt.mayKeep = direction.mqtt.framer.reserved > 0
+      direction.mqtt.noteKept()
     } catch {
       direction.mqtt.mayKeep = true
       emitter.emit(

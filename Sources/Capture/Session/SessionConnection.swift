@@ -275,4 +275,8 @@ struct MQTTDirection {
   /// The memory that everything unfinished takes, in bytes.
   @inline(__always)
   var reserved: Int { framer.reserved + (resynchronizer?.reserved ?? 0) }
+
+  /// Takes note of whether something is kept of the last piece; asked from outside, all of the framer is copied.
+  @inline(__always)
+  mutating func noteKept() { mayKeep = framer.reserved > 0 }
 }

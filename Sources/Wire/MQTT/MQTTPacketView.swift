@@ -26,7 +26,10 @@ public struct MQTTPacketView: ~Escapable {
     decoder.decode()
     // Some rules need a later field than the one that breaks them.
     if decoder.layout.faults.count > 1 { decoder.layout.faults.sort { $0.offset < $1.offset } }
-    self.layout = decoder.layout
+    // A copy would count the references in it.
+    var layout = MQTTPacketLayout()
+    swap(&layout, &decoder.layout)
+    self.layout = layout
     self.version = decoder.version
   }
 

@@ -29,6 +29,9 @@ extension BrokerJudge {
     /// Whether nobody in the capture published it after the subscriptions were asked for, and nothing of the clients is
     /// missing there.
     fileprivate(set) var isOlder = false
+    /// Nothing, ever: it makes the compiler lend a delivery by its address, as with ``ConnectionState``; otherwise all of
+    /// it was copied for each function that only reads it.
+    private weak var anchor: AnyObject?
 
     init(at server: UInt64) { self.server = server }
   }
