@@ -17,7 +17,14 @@ struct TextScan {
       guard Self.isPlain(word) else { break }
       offset &+= 8
     }
-    if offset < count { scanBytes(text, from: offset) }
+    guard offset < count else { return }
+    // Of what is left the last eight bytes say the same, some of them once more.
+    if count >= 8, offset > count &- 8,
+      Self.isPlain(text.unsafeLoadUnaligned(fromByteOffset: count &- 8, as: UInt64.self))
+    {
+      return
+    }
+    scanBytes(text, from: offset)
   }
 
   /// Tells whether eight bytes are all ASCII and none of them is NUL, `+` or `#`.

@@ -107,14 +107,17 @@ public enum MQTTTopicFilter {
   private static func matches(
     _ filter: UnsafeRawBufferPointer, _ topic: UnsafeRawBufferPointer
   ) -> Bool {
-    var index = equalStart(filter, topic)
+    var index = equalBytes(filter, 0, topic, 0)
     var position = index
     while index < filter.count {
       let byte = filter[index]
       if byte == hash { return true }
       if byte == plus {
-        while position < topic.count, topic[position] != slash { position += 1 }
+        position = endOfLevel(topic, position)
         index += 1
+        let equal = equalBytes(filter, index, topic, position)
+        index += equal
+        position += equal
         continue
       }
       guard position < topic.count, topic[position] == byte else {
@@ -128,26 +131,54 @@ public enum MQTTTopicFilter {
     return position == topic.count
   }
 
-  /// How many bytes from the start are the same in both and no wildcard, counted in steps of eight.
+  /// How many bytes from two places on are the same in both and no wildcard; of what is behind the last eight, none.
   @inline(__always)
-  private static func equalStart(
-    _ filter: UnsafeRawBufferPointer, _ topic: UnsafeRawBufferPointer
+  private static func equalBytes(
+    _ filter: UnsafeRawBufferPointer, _ index: Int, _ topic: UnsafeRawBufferPointer,
+    _ position: Int
   ) -> Int {
-    let end = min(filter.count, topic.count)
-    var index = 0
-    while end - index >= 8 {
-      let word = filter.loadUnaligned(fromByteOffset: index, as: UInt64.self)
-      guard word == topic.loadUnaligned(fromByteOffset: index, as: UInt64.self),
-        !hasZero(word ^ 0x2B2B_2B2B_2B2B_2B2B), !hasZero(word ^ 0x2323_2323_2323_2323)
-      else { break }
-      index += 8
+    let end = min(filter.count - index, topic.count - position)
+    var count = 0
+    while end - count >= 8 {
+      let word = Self.word(filter, index + count)
+      let difference =
+        word ^ Self.word(topic, position + count)
+      let wildcards = zeros(word ^ 0x2B2B_2B2B_2B2B_2B2B) | zeros(word ^ 0x2323_2323_2323_2323)
+      guard difference | wildcards == 0 else {
+        return count + min(firstByte(of: difference), firstByte(of: wildcards))
+      }
+      count += 8
     }
-    return index
+    return count
   }
 
-  /// Whether one of eight bytes is 0.
+  /// Where the level ends that a place of a topic is in.
   @inline(__always)
-  private static func hasZero(_ word: UInt64) -> Bool {
-    (word &- 0x0101_0101_0101_0101) & ~word & 0x8080_8080_8080_8080 != 0
+  private static func endOfLevel(_ topic: UnsafeRawBufferPointer, _ start: Int) -> Int {
+    var position = start
+    while topic.count - position >= 8 {
+      let word = Self.word(topic, position)
+      let slashes = zeros(word ^ 0x2F2F_2F2F_2F2F_2F2F)
+      guard slashes == 0 else { return position + firstByte(of: slashes) }
+      position += 8
+    }
+    while position < topic.count, topic[position] != slash { position += 1 }
+    return position
   }
+
+  /// Eight bytes, of which the first is the lowest.
+  @inline(__always)
+  private static func word(_ bytes: UnsafeRawBufferPointer, _ offset: Int) -> UInt64 {
+    UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
+  }
+
+  /// Eight bytes, the first of which is not 0 where the first 0 is in others; 0 where there is none.
+  @inline(__always)
+  private static func zeros(_ word: UInt64) -> UInt64 {
+    (word &- 0x0101_0101_0101_0101) & ~word & 0x8080_8080_8080_8080
+  }
+
+  /// The place of the first of eight bytes that is not 0; 8 where all are.
+  @inline(__always)
+  private static func firstByte(of word: UInt64) -> Int { word.trailingZeroBitCount / 8 }
 }

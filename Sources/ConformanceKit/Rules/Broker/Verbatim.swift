@@ -54,5 +54,15 @@ extension RawSpan {
   }
 
   /// Whether all its bytes are characters of ASCII.
-  fileprivate var isASCII: Bool { withUnsafeBytes { $0.allSatisfy { $0 < 0x80 } } }
+  fileprivate var isASCII: Bool {
+    withUnsafeBytes { bytes in
+      var start = 0
+      while bytes.count - start >= 8 {
+        let word = bytes.loadUnaligned(fromByteOffset: start, as: UInt64.self)
+        guard word & 0x8080_8080_8080_8080 == 0 else { return false }
+        start += 8
+      }
+      return bytes[start...].allSatisfy { $0 < 0x80 }
+    }
+  }
 }
