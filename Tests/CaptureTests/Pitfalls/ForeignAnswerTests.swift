@@ -1,5 +1,6 @@
 import RepriseCore
 import Testing
+import Wire
 
 @testable import Capture
 
