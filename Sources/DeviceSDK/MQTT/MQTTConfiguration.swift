@@ -19,7 +19,9 @@ public struct MQTTConfiguration: Sendable {
   /// How long to wait for a connection to be accepted, and for its subscriptions to be granted again.
   public var connectTimeout: Duration = .seconds(30)
   /// How long `withSession` waits for its first connection, however many tries that takes; nil waits for ever, as a
-  /// device may that is up before its network. ``log`` tells of each try.
+  /// device may that is up before its network.
+  ///
+  /// ``log`` tells of each try.
   public var startTimeout: Duration? = .seconds(30)
   /// How long to wait for a connection to close in good order.
   public var closeTimeout: Duration = .seconds(5)

@@ -309,7 +309,6 @@ extension SharedCase {
 }
 
 extension Script {
-  /// A client is accepted at an address: three frames.
   /// A client pings once, and then nothing comes for 20 s at Keep Alive 10.
   fileprivate mutating func fallSilentAtTheEnd(_ end: (inout Script) -> Void) {
     open()
@@ -320,6 +319,7 @@ extension Script {
     end(&self)
   }
 
+  /// A client is accepted at an address: three frames.
   fileprivate mutating func join(
     _ clientID: String, cleanStart: Bool = true, isPresent: Bool = false, at server: String
   ) {
