@@ -16,8 +16,9 @@ enum MQTTBeginning {
     self = Self.words.contains { Self.begins(bytes, with: $0) } ? .foreign : .mqtt
   }
 
-  /// How HTTP answers, SSH and AMQP greet, and an alert of TLS (RFC 8446 section 5.1: type 21, two bytes long) begins; an X is
-  /// any byte. None of it is a packet of MQTT: its flags are wrong.
+  /// How HTTP answers, SSH and AMQP greet, and an alert of TLS (RFC 8446 section 5.1: type 21, two bytes long) begins.
+  ///
+  /// Where nil stands any byte may. None of it is a packet of MQTT: its flags are wrong.
   private static let words: [[UInt8?]] =
     ["HTTP/1.", "SSH-", "AMQP"].map { Array($0.utf8) } + [[0x15, 3, nil, 0, 2]]
 

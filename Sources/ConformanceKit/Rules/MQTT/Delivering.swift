@@ -50,7 +50,9 @@ extension ConnectionState {
   }
 
   /// Whether the server may have subscribed the client by itself: nothing says that only a SUBSCRIBE makes a Subscription
-  /// (section 4.1), and rules, plugins and administrators of servers do. They leave $SYS to those who ask for it.
+  /// (section 4.1), and rules, plugins and administrators of servers do.
+  ///
+  /// They leave $SYS to those who ask for it.
   private func mayBeGiven(_ topic: RawSpan) -> Bool {
     !subscribing.subscriptions.matchesLoosely(topic)
       && !(topic.begins(with: "$") && String(copying: topic).hasPrefix("$SYS/"))

@@ -281,7 +281,8 @@ extension ConnectionState {
   }
 
   /// Judges the PINGREQs that were never answered, and the client's last silence.
-  /// - Parameter isDirect: Whether no proxy stands between, which answers and ends a connection whose client is gone.
+  ///
+  /// Where it is not known that the connection is direct, a proxy may answer and end it for a client that is gone.
   mutating func closeLife(
     _ close: Closing, isDirect: Bool, _ event: borrowing EventView, _ hearing: Hearing,
     _ tally: inout Tally

@@ -80,7 +80,8 @@ extension MQTTJudge {
 
 extension ConnectionState {
   /// Judges what a packet of a client says of what was before it.
-  /// - Parameter isDirect: Whether no proxy stands between, which hands on late what the client has sent in time.
+  ///
+  /// Where it is not known that the connection is direct, a proxy may hand on late what the client has sent in time.
   @inline(__always)
   mutating func judgeClient(
     _ packet: borrowing MQTTPacketView, isDirect: Bool, _ event: borrowing EventView,
