@@ -220,10 +220,13 @@ struct MQTTStreams {
     var end = offset
     for piece in found.pieces {
       end += piece.bytes.count
+      var arrival = piece.arrival
+      // Meanwhile what the other side answered was handed on.
+      if arrival.frame < direction.arrival.frame { arrival.isOrderUncertain = true }
       if direction.mqtt.resynchronizer == nil {
-        cut(piece.bytes.span.bytes, endingAt: end, direction.at(piece.arrival))
+        cut(piece.bytes.span.bytes, endingAt: end, direction.at(arrival))
       } else {
-        direction.mqtt.resynchronizer?.take(piece.bytes.span.bytes, piece.arrival)
+        direction.mqtt.resynchronizer?.take(piece.bytes.span.bytes, arrival)
       }
     }
     if direction.mqtt.resynchronizer != nil {

@@ -247,6 +247,7 @@ extension SharedCase {
     },
     SharedCase(
       "a message that is said again long behind its delivery", failed: [.grantedQoSIsKept],
+      complete: true,
       [.grantedQoSIsKept: (1, 0, 0, [10])]
     ) {
       $0.meet()

@@ -145,6 +145,16 @@ extension SharedCase {
         properties.insert(MQTTProperty(.userProperty, .pair("via", "x")), at: 6)
         return properties
       },
+      SharedCase(
+        "a User Property that a message lost which a group shares", in: [.v5_0],
+        failed: [.userPropertiesAreForwarded], complete: true,
+        [.userPropertiesAreForwarded: (1, 0, 0, [10])]
+      ) {
+        $0.meet("$share/g/a")
+        $0.on(2) { $0.say(.client, "a", "a text of 16 bytes", properties) }
+        $0.say(.server, "a", "a text of 16 bytes", Array(properties.dropLast()))
+        $0.part()
+      },
       forward(
         "User Properties in another order", failed: [.userPropertiesKeepOrder],
         [.userPropertiesAreForwarded: (0, 1, 0, []), .userPropertiesKeepOrder: (1, 0, 0, [10])]

@@ -114,15 +114,16 @@ extension SharedCase {
       $0.part(alone: true)
     },
     SharedCase(
-      "a message above its own QoS", failed: [.grantedQoSIsKept],
+      "a message above its own QoS", failed: [.grantedQoSIsKept], complete: true,
       [.grantedQoSIsKept: (1, 0, 0, [10])]
-    ) {
-      $0.meet()
-      $0.on(2) { $0.say(.client, "a", "1") }
-      $0.say(.server, "a", "1", qos: 1, id: 1)
-      $0.acknowledge(.client, .puback, 1)
-      $0.part()
-    },
+    ) { $0.raise("1") },
+    SharedCase(
+      "a message of 15 bytes above its own QoS", [.grantedQoSIsKept: (0, 0, 1, [10])]
+    ) { $0.raise("fifteen bytes .") },
+    SharedCase(
+      "a message of 16 bytes above its own QoS", failed: [.grantedQoSIsKept],
+      [.grantedQoSIsKept: (1, 0, 0, [10])]
+    ) { $0.raise("sixteen bytes ..") },
     SharedCase(
       "a message above its own QoS, which another one may have published",
       [.grantedQoSIsKept: (0, 0, 1, [10])]
@@ -251,7 +252,7 @@ extension SharedCase {
     },
     SharedCase(
       "overlapping filters, and the copy of one above the QoS of the message",
-      failed: [.grantedQoSIsKept],
+      failed: [.grantedQoSIsKept], complete: true,
       [.overlapsGetHighestQoS: (0, 0, 0, []), .grantedQoSIsKept: (1, 1, 0, [14])]
     ) {
       $0.meet(qos: 0)
@@ -452,6 +453,15 @@ extension Script {
   mutating func part(alone: Bool) {
     answerPing()
     finish()
+  }
+
+  /// A client publishes a message at QoS 0, which another one gets at QoS 1 in frame 10.
+  fileprivate mutating func raise(_ payload: String) {
+    meet()
+    on(2) { $0.say(.client, "a", payload) }
+    say(.server, "a", payload, qos: 1, id: 1)
+    acknowledge(.client, .puback, 1)
+    part()
   }
 
   /// A client publishes a message at QoS 1 twice, and another one gets it once: frames 1 to 14.

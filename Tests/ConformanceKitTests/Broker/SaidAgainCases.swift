@@ -205,6 +205,7 @@ extension Script {
   /// A client subscribes, and a message is published that was kept before as well; something comes behind it.
   fileprivate mutating func flood(behind: (inout Script) -> Void) {
     meet("#", qos: 0)
+    wait(3)
     on(2) { $0.say(.client, "a", "on", retain: true) }
     say(.server, "a", "on", retain: true)
     behind(&self)

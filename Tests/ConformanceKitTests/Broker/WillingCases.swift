@@ -87,7 +87,7 @@ extension SharedCase {
       $0.part()
     },
     SharedCase(
-      "a will at a higher QoS than it was given", failed: [.grantedQoSIsKept],
+      "a will at a higher QoS than it was given", failed: [.grantedQoSIsKept], complete: true,
       [.willIsPublished: (0, 1, 0, []), .grantedQoSIsKept: (1, 2, 0, [15])]
     ) {
       $0.attend()
@@ -118,7 +118,7 @@ extension SharedCase {
     },
     SharedCase(
       "a retained will that does not keep RETAIN as it was published", in: [.v5_0],
-      failed: [.retainIsAsPublished, .retainedWillIsRetained],
+      failed: [.retainIsAsPublished, .retainedWillIsRetained], complete: true,
       [.retainedWillIsRetained: (1, 0, 0, [15]), .retainIsAsPublished: (1, 2, 0, [15])]
     ) {
       $0.attend(.gone(retain: true), options: 0b1000)

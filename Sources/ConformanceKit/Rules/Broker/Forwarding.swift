@@ -22,8 +22,11 @@ extension BrokerJudge {
     let isOther =
       mayBeKept(packet, source, delivery, event) || isOfAnother(packet, source, delivery)
       || packet.retain && !isLast(topic, delivery)
+    // What a group shares another one of it may have got, and this one the same of somebody who is not in the capture.
+    let isUnseen = delivery.matching.isShared && !hasOwnMessages
     // A session that is older than the capture may have had the same message waiting for it.
-    guard source.isAgreed, !isOther, !state.hasOlderSession, let sent = source.forwarded.value,
+    guard source.isAgreed, !isOther, !isUnseen, !state.hasOlderSession,
+      let sent = source.forwarded.value,
       let got = received.value
     else {
       if !source.forwarded.isSome { return }
@@ -31,7 +34,10 @@ extension BrokerJudge {
         tally.leave(
           rule,
           isOther
-            ? .mayBeKept : state.hasOlderSession ? .earlierSessionNotSeen : .ambiguousMessage,
+            ? .mayBeKept
+            : isUnseen
+              ? .publishersUnseen
+              : state.hasOlderSession ? .earlierSessionNotSeen : .ambiguousMessage,
           hearing)
       }
       return

@@ -44,6 +44,10 @@ extension BrokerJudge {
     if packet.retain, delivery.matching.isDeaf, source.connection == event.context.connection {
       return tally.leave(rule, .mayBeKept, hearing)
     }
+    if let doubt = doubt(ofFlag: packet, expected: expected, source, delivery, event) {
+      for rule in [rule, ofWill].compactMap({ $0 }) { tally.leave(rule, doubt, hearing) }
+      return
+    }
     // The other copy waits for its turn above QoS 0, and may be given up while it waits.
     if packet.retain, min(source.qos, delivery.matching.grantedQoS) > 0,
       mayBeKept(packet, source, delivery, event),
@@ -62,6 +66,25 @@ extension BrokerJudge {
           evidence: source.evidence + delivery.matching.evidence))
     }
   }
+
+  /// Why a message whose RETAIN is not that of a live one need be none.
+  private func doubt(
+    ofFlag packet: borrowing MQTTPacketView, expected: Bool, _ source: Publication,
+    _ delivery: borrowing Delivery, _ event: borrowing EventView
+  ) -> UndecidedReason? {
+    // What is retained may be read a moment behind the SUBSCRIBE, and by then be what was published meanwhile.
+    let asked = Timestamp(nanoseconds: delivery.matching.requested)
+    if packet.retain, source.retain, !isDriven, !delivery.matching.neverSends,
+      event.context.time.nanoseconds(since: asked) <= Self.readLate
+    {
+      return .mayBeKept
+    }
+    // The copy may have been dropped, and this be the same state said by somebody who is not in the capture.
+    return expected && mayBeSaid(packet) ? .publishersUnseen : nil
+  }
+
+  /// How long behind a SUBSCRIBE what is retained may be read, in nanoseconds.
+  private static let readLate: Int64 = 2_000_000_000
 
   /// Judges a message that was published before the client asked for it.
   private mutating func judgeRetained(

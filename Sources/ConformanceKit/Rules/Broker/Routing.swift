@@ -94,7 +94,9 @@ extension BrokerJudge {
       return tally.leave(rule, .mayBeKept, hearing)
     }
     if packet.qos > source.qos {
-      guard isPrompt(source, event) else { return tally.leave(rule, .publishersUnseen, hearing) }
+      guard isPrompt(source, event), !mayBeOfUnseen(packet, source, delivery) else {
+        return tally.leave(.grantedQoSIsKept, .publishersUnseen, hearing)
+      }
       return add(
         .grantedQoSIsKept, delivery, event, hearing, &tally,
         FindingText(
@@ -269,8 +271,20 @@ extension BrokerJudge {
     }
   }
 
+  /// Whether a message that is not as it was published may be that of somebody who is not in the capture and says the same.
+  ///
+  /// One says a state after the other, and what has QoS 0 need not come at all. A service may say what a will says. What a
+  /// group shares another one of it may have got. And what has other properties is another message.
+  private func mayBeOfUnseen(
+    _ packet: borrowing MQTTPacketView, _ source: Publication, _ delivery: borrowing Delivery
+  ) -> Bool {
+    guard !hasOwnMessages else { return false }
+    return mayBeSaid(packet) || source.isWill || delivery.matching.isShared
+      || !source.forwarded.mayBecome(Forwarded(packet))
+  }
+
   /// Whether somebody who is not in the capture may well say the same: a state, and so few bytes.
-  private func mayBeSaid(_ packet: borrowing MQTTPacketView) -> Bool {
+  func mayBeSaid(_ packet: borrowing MQTTPacketView) -> Bool {
     !hasOwnMessages && packet.payload.byteCount < Self.leastOwn
   }
 
