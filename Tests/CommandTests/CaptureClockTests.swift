@@ -42,7 +42,7 @@ import Testing
     let scratch = try Scratch()
     let file = try scratch.write(bytes, to: "a.pcap")
     let result = try RepriseProcess.run([
-      "conform", "trace", "--complete", "--format", "json", file.path,
+      "conform", "trace", "--assume", "complete", "--format", "json", file.path,
     ])
     let json = try JSONSerialization.jsonObject(with: Data(result.output.utf8)) as? [String: Any]
     let clauses = try #require(json?["clauses"] as? [[String: Any]])

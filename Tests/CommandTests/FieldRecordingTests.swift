@@ -48,7 +48,7 @@ import Testing
   @Test(arguments: shown) private func showsWhatItsCellsSay(_ recording: Shown) throws {
     let result = try RepriseProcess.run(
       [
-        "conform", "trace", recording.path, "--subject", recording.subject, "--complete",
+        "conform", "trace", recording.path, "--subject", recording.subject, "--assume", "complete",
         "--format", "json",
       ],
       directory: Self.package.appending(path: "Recordings/field"))

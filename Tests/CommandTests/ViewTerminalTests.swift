@@ -104,7 +104,7 @@ import Testing
     let scratch = try Scratch()
     try scratch.write(CaptureFile.bytes(of: Array(Self.silent.utf8)), to: "session.pcap")
     let tmux = try Tmux()
-    try tmux.enter("$reprise view --complete \(scratch.path("session.pcap"))")
+    try tmux.enter("$reprise view --assume complete \(scratch.path("session.pcap"))")
     try tmux.wait("the list") { $0.contains("1/6  frame 4  2 findings") }
     try tmux.type("]")
     try tmux.wait("the finding") { $0.contains("4/6  frame 6") }

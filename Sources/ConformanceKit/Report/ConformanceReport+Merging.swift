@@ -65,7 +65,7 @@ extension ConformanceReport {
     if cases != nil { return ReportDocument.Kind.cases(subject ?? .server, []).words }
     let files = ReportDocument.Kind.files.words
     return (subject.map { "\(files), about the \($0.rawValue) alone" } ?? files)
-      + (isAlone ? ", by --complete" : "")
+      + (isAlone ? ", by --assume complete" : "")
   }
 
   static func merged(

@@ -15,10 +15,10 @@ enum ConformRun {
     help: "Reports only what this end of the connections does.")
   static let strict = OptionSpec(
     name: "strict", help: "Lets a violated SHOULD fail as a violated MUST does.")
-  static let complete = OptionSpec(
-    name: "complete",
+  static let assume = OptionSpec(
+    name: "assume", value: "WHAT", choices: ["complete"],
     help: """
-      Takes the files for all that happens at their servers: no other client and no rule or \
+      complete: takes the files for all that happens at their servers: no other client and no rule or \
       bridge of a server publishes what they show, or subscribes clients, so that one message \
       shows what takes two for otherwise; and no proxy holds connections of clients that are \
       gone.
@@ -35,7 +35,7 @@ enum ConformRun {
   /// The options of a judging command.
   static let options: [OptionSpec] =
     [
-      .spec, clause, client, subject, strict, complete, allowEmpty, format, ReportFiles.option,
+      .spec, clause, client, subject, strict, assume, allowEmpty, format, ReportFiles.option,
       .output,
     ]
     + BaselineOptions.all
@@ -132,7 +132,7 @@ enum ConformRun {
       // A quarter of what everything may take.
       memory: (try arguments.size(.memory) ?? InputOptions.defaultMemory) / 4)
     options.listsEachKind = baseline.isUsed
-    options.hasOwnMessages = arguments.has(complete)
+    options.hasOwnMessages = arguments.has(assume)
     options.subject = arguments.value(subject) == "client" ? .client : nil
     if arguments.value(subject) == "server" { options.subject = .server }
     return options

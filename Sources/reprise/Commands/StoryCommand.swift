@@ -17,7 +17,7 @@ enum StoryCommand: Command {
     name: "story", summary: "Tells what happened to a client, in sentences with frame numbers.",
     operands: "FILE", operandCount: 1...1,
     options: [
-      client, connection, ConformRun.complete, format, .envelope, .output, .redact, .bpf, .decode,
+      client, connection, ConformRun.assume, format, .envelope, .output, .redact, .bpf, .decode,
       .keyLog, .serverKey,
       .preSharedKey, .memory, .jobs,
     ],
@@ -49,7 +49,7 @@ enum StoryCommand: Command {
       file: arguments.operand, usesColor: console.usesColor(on: output), hiding: redaction)
     // A quarter of what everything may take.
     var judging = ConformanceOptions(redaction: redaction, memory: memory / 4)
-    judging.hasOwnMessages = arguments.has(ConformRun.complete)
+    judging.hasOwnMessages = arguments.has(ConformRun.assume)
     var reader = StoryReader(
       page: page, subject: subject, teller: Storyteller(requestKeys: try RequestKeys(arguments)),
       judge: try ConformanceJudge(catalogue: Catalogue.bundled(), options: judging),

@@ -20,7 +20,7 @@ enum ViewCommand: Command {
     name: "view", summary: "Looks at a session: its events, findings, bytes and states.",
     operands: "FILE | --interface NAME", operandCount: 0...1,
     options: [
-      at, follow, ConformRun.complete, StepView.sdk, format, .envelope, .output, .showSecrets,
+      at, follow, ConformRun.assume, StepView.sdk, format, .envelope, .output, .showSecrets,
       .redact, .bpf, .decode,
       .keyLog, .serverKey, .preSharedKey, .memory, .jobs,
     ] + StepView.options + InterfaceOptions.live,

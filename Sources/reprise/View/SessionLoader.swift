@@ -32,14 +32,14 @@ struct SessionSettings: Sendable {
     memory = try arguments.size(.memory) ?? InputOptions.defaultMemory
     redaction = try RedactionRules(arguments, hidesSecrets: !arguments.has(.showSecrets))
     requestKeys = try RequestKeys(arguments)
-    isComplete = arguments.has(ConformRun.complete)
+    isComplete = arguments.has(ConformRun.assume)
     // A pre-shared key is a secret, which no command line should have in it.
-    let valued: [OptionSpec] = [.bpf, .decode, .keyLog, .serverKey, .redact, .memory, .envelope]
+    let valued: [OptionSpec] = [
+      .bpf, .decode, .keyLog, .serverKey, .redact, .memory, .envelope, ConformRun.assume,
+    ]
     words =
       valued.flatMap { option in arguments.list(option).flatMap { ["--\(option.name)", $0] } }
-      + [OptionSpec.showSecrets, ConformRun.complete].compactMap {
-        arguments.has($0) ? "--\($0.name)" : nil
-      }
+      + (arguments.has(.showSecrets) ? ["--\(OptionSpec.showSecrets.name)"] : [])
   }
 
   /// A session without events; they have half of the memory.

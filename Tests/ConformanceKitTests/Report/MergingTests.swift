@@ -189,7 +189,7 @@ struct MergingTests {
     let complete = try report([all[1]], options: alone)
     #expect(
       refusal(first, try read(complete, "2"))
-        == "2: it is on captures and recordings, by --complete, and 1 on captures and recordings; "
+        == "2: it is on captures and recordings, by --assume complete, and 1 on captures and recordings; "
         + "join reports of one sort")
     let rest = try report([all[3]], options: alone)
     let both = try ConformanceReport.merged([
