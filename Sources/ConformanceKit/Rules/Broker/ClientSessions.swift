@@ -16,6 +16,8 @@ struct ConnectionIdentity {
   var name: UInt64 = 0
   /// The connection before on which a client of that identifier asked for its session, at any address; 0 is none.
   var previous: Int32 = 0
+  /// Whether it is known to be the first one of its client, as all that happens at the server is in the file.
+  var isFirst = false
   /// Whether it is carried by TLS, in which a client may say who it is.
   private(set) var isOverTLS = false
   /// Whether a part of the user name is hidden.

@@ -25,6 +25,7 @@ extension BrokerJudge {
       state.identity.previous = lastConnects.take(
         state.identity.name, on: context.connection,
         isOutOfOrder: last.map { context.time < $0 } ?? false)
+      state.identity.isFirst = hasOwnMessages && state.identity.previous == 0
     }
     wills.contest(client, by: context.connection, at: context.time, within: Self.willPause)
     guard let connect = packet.connect, packet.missing == 0 else { return wills.doubt(server) }

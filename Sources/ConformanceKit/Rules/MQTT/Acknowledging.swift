@@ -219,8 +219,8 @@ extension ConnectionState {
     if messages.hasUnreadID { return .unreadableProperty }
     // Who acknowledges when its application is done may do so when it has connected again, and be it that the connection
     // before was not captured: then in front of what it acknowledges of this one (section 4.6).
-    let isFirst = messages.lastPuback < 0 && messages.lastPubrec < 0
-    if publisher == .server, packet.type != .pubrel, isFirst { return .answersEarlierConnection }
+    let isInFront = !identity.isFirst && messages.lastPuback < 0 && messages.lastPubrec < 0
+    if publisher == .server, packet.type != .pubrel, isInFront { return .answersEarlierConnection }
     let mayBeBack = identity.previous != 0 || identity.name == 0
     if packet.type == .pubrel || publisher == .server, mayBeBack {
       return .answersEarlierConnection
