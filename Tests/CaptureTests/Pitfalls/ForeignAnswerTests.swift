@@ -42,6 +42,19 @@ import Wire
     #expect(tap.gaps.isEmpty && !(tap.malformations.isEmpty && tap.faults.isEmpty))
   }
 
+  /// Behind lost bytes it may be the payload of a message.
+  @Test func isNotLookedForBehindALoss() {
+    var dialogue = Dialogue()
+    dialogue.open()
+    if let connect = Session.all(.v3_1_1).turns.first {
+      dialogue.send(connect.sender, connect.bytes)
+    }
+    dialogue.next[.server] = (dialogue.next[.server] ?? 0) &+ 100
+    dialogue.send(.server, Self.words[0], acknowledged: false)
+    dialogue.close()
+    #expect(Tap(dialogue).gaps.allSatisfy { $0.reason != .foreign })
+  }
+
   @Test func isLookedForAtTheBeginningAlone() {
     let tap = Self.tap([[0x20, 2, 0, 0], Self.words[0]])
     #expect(tap.gaps.isEmpty && !tap.malformations.isEmpty)

@@ -223,6 +223,26 @@ struct SharedCaseTests {
     }
   }
 
+  @Test("What a will says a service may say as well, however long it is", arguments: [true, false])
+  func longWill(_ isComplete: Bool) throws {
+    var script = Script(version: .v3_1_1)
+    let text = "the lamp is gone away"
+    script.join("s")
+    script.ask(1, "a")
+    script.on(2) { $0.join("p") }
+    script.on(3) {
+      $0.join("w", will: .init(topic: "a", payload: Array(text.utf8), qos: 0, retain: false))
+      $0.close(.client, .reset)
+    }
+    script.say(.server, "a", text, qos: 1, id: 1)
+    script.acknowledge(.client, .puback, 1)
+    script.part()
+    var options = ConformanceOptions(clauses: ["mqtt-3.1.1/MQTT-3.8.4-6"])
+    options.hasOwnMessages = isComplete
+    let result = try #require(try judge(script.events, options: options).results.first)
+    #expect((result.violated, result.undecided) == (isComplete ? (1, 0) : (0, 1)))
+  }
+
   @Test("Each session has a name of its own")
   func names() { #expect(Set(SharedCase.all.map(\.testDescription)).count == SharedCase.all.count) }
 }
