@@ -12,6 +12,8 @@ struct MQTTStreams {
       connection[side].resynchronizer = StreamResynchronizer(offset: 0)
       connection[side].isBehindLoss = true
     }
+    // In the middle a side may say too little for long, and the other would have to wait for it.
+    connection.isOrderGivenUp = true
   }
 
   // MARK: Packets
@@ -21,6 +23,9 @@ struct MQTTStreams {
   func take(
     _ bytes: RawSpan, _ direction: Direction
   ) {
+    if direction.mqtt.isHeldBack {
+      return holdBack(.bytes(bytes.withUnsafeBytes { Array($0) }), direction)
+    }
     if direction.mqtt.beginning != .mqtt, isForeign(bytes, direction) { return }
     direction.mqtt.offset += bytes.byteCount
     if direction.mqtt.resynchronizer != nil {
@@ -47,7 +52,7 @@ struct MQTTStreams {
   }
 
   /// How many sound packets show that a place behind a loss was the start of one.
-  private static let proof = 4
+  static let proof = 4
 
   /// Looks for the start of a packet anew, where a piece begins as none can soon behind a loss: then what was taken for
   /// the first packet behind it lay inside of one.
@@ -141,11 +146,9 @@ struct MQTTStreams {
   func lose(
     _ count: Int, _ reason: Gap.Reason, _ direction: Direction
   ) {
+    if waitsForStep(.lost(count, reason), direction) { return }
     direction.mqtt.offset += count
     let offset = direction.mqtt.offset
-    if direction.mqtt.resynchronizer != nil {
-      resynchronize(direction, isFinal: true)
-    }
     // What is missing from a frame, the frame says itself.
     let isCarried = direction.connection.stage == .webSocket
     if reason != .snaplen, !isCarried { emitGap(count, reason, direction) }
@@ -165,9 +168,7 @@ struct MQTTStreams {
 
   /// Takes the loss of bytes of a side of which nobody knows how many there were.
   func interrupt(_ direction: Direction) {
-    if direction.mqtt.resynchronizer != nil {
-      resynchronize(direction, isFinal: true)
-    }
+    if waitsForStep(.interrupted, direction) { return }
     // No packet is so long that anything of it could follow.
     _ = direction.mqtt.framer.lose(1 << 32) { packet, header, offset in
       emitPacket(packet, header, at: offset, direction, lost: 1)
@@ -182,9 +183,7 @@ struct MQTTStreams {
   /// Gives up what is unfinished of a side, and tells how much is missing for it.
   /// - Returns: Whether anything is.
   func giveUp(_ direction: Direction) -> Bool {
-    if direction.mqtt.resynchronizer != nil {
-      resynchronize(direction, isFinal: true)
-    }
+    endSearch(on: direction.connection, direction.arrival)
     let count = direction.mqtt.framer.giveUp()
     guard count > 0 else { return false }
     emitGap(count, .limit, direction)
@@ -199,46 +198,9 @@ struct MQTTStreams {
     emitter.emit(EventView(direction.context, .gap(gap)))
   }
 
-  private func resynchronize(
-    _ direction: Direction, isFinal: Bool
-  ) {
-    let layouts = direction.connection.layouts
-    guard let found = direction.mqtt.resynchronizer?.find(layouts, isFinal: isFinal),
-      let offset = direction.mqtt.resynchronizer?.offset
-    else { return }
-    if found.skipped > 0 {
-      let malformation = Malformation(
-        code: MQTTFramingError.Code.notMQTT.rawValue, offset: offset - found.skipped,
-        message: "\(found.skipped) bytes could not be cut into packets")
-      emitter.emit(EventView(direction.context, .malformed(malformation)))
-    }
-    // Without anything found it goes on with the bytes to come.
-    guard !found.pieces.isEmpty else { return }
-    direction.mqtt.resynchronizer = nil
-    direction.mqtt.unproven = direction.mqtt.isBehindLoss ? Self.proof : 0
-    direction.mqtt.framer.restart(at: offset)
-    var end = offset
-    for piece in found.pieces {
-      end += piece.bytes.count
-      var arrival = piece.arrival
-      // Meanwhile what the other side answered was handed on.
-      if arrival.frame < direction.arrival.frame { arrival.isOrderUncertain = true }
-      if direction.mqtt.resynchronizer == nil {
-        cut(piece.bytes.span.bytes, endingAt: end, direction.at(arrival))
-      } else {
-        direction.mqtt.resynchronizer?.take(piece.bytes.span.bytes, arrival)
-      }
-    }
-    if direction.mqtt.resynchronizer != nil {
-      resynchronize(direction, isFinal: isFinal)
-    }
-  }
-
   /// Tells what is left of a direction when its connection ends.
   func flush(_ direction: Direction, _ how: ConnectionClosing.How) {
-    if direction.mqtt.resynchronizer != nil {
-      resynchronize(direction, isFinal: true)
-    }
+    endSearch(on: direction.connection, direction.arrival)
     let framer = direction.mqtt.framer
     guard direction.mqtt.resynchronizer == nil, !framer.isAtBoundary else { return }
     let context = direction.context

@@ -27,6 +27,10 @@ final class SessionConnection {
   var preface: [Event] = []
   /// Whether this is what was decrypted of a connection that speaks TLS.
   let isDecrypted: Bool
+  /// What waits for a side that is out of step; nil where nothing ever did, as of most connections.
+  private(set) var backlog: Backlog?
+  /// Whether it is not known in which order packets of both sides came that are looked for now.
+  @exclusivity(unchecked) var isOrderGivenUp = false
   /// What the packets weigh for 5.0 and against it: what an inferred version stands on.
   private var lean = 0
   /// Where secrets stand in its streams, if that is noted.
@@ -137,6 +141,14 @@ final class SessionConnection {
     wire = .mqttInferred(lean > 0 ? .v5_0 : .v3_1_1)
   }
 
+  /// What waits for a side that is out of step.
+  var ownBacklog: Backlog {
+    if let backlog { return backlog }
+    let made = Backlog()
+    backlog = made
+    return made
+  }
+
   // MARK: The beginning
 
   /// What came before the connection was recognised.
@@ -189,7 +201,7 @@ final class SessionConnection {
     switch stage {
     case .held: held.reserved
     case .tls: tls?.session.reserved ?? 0
-    case .mqtt: self[.first].reserved + self[.second].reserved
+    case .mqtt: self[.first].reserved + self[.second].reserved + (backlog?.reserved ?? 0)
     case .http: http?.reserved ?? 0
     case .webSocket:
       self[.first].reserved + self[.second].reserved + (webSocket?.reserved ?? 0)
@@ -262,6 +274,8 @@ struct MQTTDirection {
   var lostInPacket = 0
   /// Whether something may be kept behind the last piece.
   var mayKeep = false
+  /// Whether what comes waits for the other side, which is out of step.
+  var isHeldBack = false
   /// What its first bytes say of the whole.
   var beginning = MQTTBeginning.awaited
   var framer = MQTTFramer()
@@ -271,6 +285,9 @@ struct MQTTDirection {
   var unproven = 0
   /// Set while it is unknown where the next packet starts.
   var resynchronizer: StreamResynchronizer<MQTTChain>?
+
+  /// Whether bytes came of which it is unknown where the next packet starts.
+  var isOutOfStep: Bool { resynchronizer?.isEmpty == false }
 
   /// The memory that everything unfinished takes, in bytes.
   @inline(__always)

@@ -76,14 +76,21 @@ struct StreamResynchronizer<Chain: StreamChain> {
 
   init(offset: Int) { self.offset = offset }
 
+  /// Whether nothing is kept.
+  var isEmpty: Bool { bytes.isEmpty }
+
+  /// Where the kept bytes end, in bytes from the start of the stream.
+  var end: Int { offset + bytes.count }
+
   /// The memory that the kept bytes take, in bytes.
   var reserved: Int {
     bytes.grownSize + starts.grownSize + candidates.grownSize
   }
 
-  /// What was found: how many bytes are no units, and the pieces from the first unit on.
+  /// What was found: how many bytes are no units, what brought the last of them, and the pieces from the first unit on.
   struct Found {
     var skipped: Int
+    var lastSkipped: Arrival?
     var pieces: [Piece]
   }
 
@@ -159,13 +166,15 @@ struct StreamResynchronizer<Chain: StreamChain> {
 
   private mutating func found(at place: Int) -> Found {
     var rest: [Piece] = []
+    var lastSkipped: Arrival?
     for (index, start) in starts.enumerated() {
       let end = index + 1 < starts.count ? starts[index + 1].position : bytes.count
+      if start.position < place { lastSkipped = start.arrival }
       guard place < end else { continue }
       let part = bytes[max(place, start.position)..<end]
       rest.append(Piece(arrival: start.arrival, bytes: Array(part)))
     }
     self = StreamResynchronizer(offset: offset + place)
-    return Found(skipped: place, pieces: rest)
+    return Found(skipped: place, lastSkipped: lastSkipped, pieces: rest)
   }
 }

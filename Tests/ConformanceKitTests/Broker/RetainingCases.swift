@@ -145,6 +145,17 @@ extension SharedCase {
       $0.part()
     },
     SharedCase(
+      "RETAIN that was not published, of a state that somebody else may have said", in: [.v5_0],
+      failed: [.retainIsAsPublished], complete: true, [.retainIsAsPublished: (1, 1, 0, [10])]
+    ) {
+      $0.meet(options: 0b1000)
+      $0.on(2) { $0.say(.client, "a", "1") }
+      $0.say(.server, "a", "1", retain: true)
+      $0.on(2) { $0.say(.client, "a", "2") }
+      $0.say(.server, "a", "2")
+      $0.part()
+    },
+    SharedCase(
       "a message without RETAIN beside the same one that was retained before the capture",
       [.liveIsNotRetained: (0, 2, 1, [11])]
     ) {

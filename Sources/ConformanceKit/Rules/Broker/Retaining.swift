@@ -80,7 +80,7 @@ extension BrokerJudge {
       return .mayBeKept
     }
     // The copy may have been dropped, and this be the same state said by somebody who is not in the capture.
-    return expected && mayBeSaid(packet) ? .publishersUnseen : nil
+    return delivery.matching.somePublished && mayBeSaid(packet) ? .publishersUnseen : nil
   }
 
   /// How long behind a SUBSCRIBE what is retained may be read, in nanoseconds.

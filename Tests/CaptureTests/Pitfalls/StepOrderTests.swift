@@ -1,0 +1,126 @@
+import RepriseCore
+import TestSupport
+import Testing
+import Wire
+
+@testable import Capture
+
+/// What a side sends while it is looked for where the next packet of the other starts: it may answer what is looked at,
+/// and stands behind it.
+@Suite struct StepOrderTests {
+  /// Messages one after the other, each acknowledged before the next, whose head is a segment of its own.
+  private struct StopAndWait {
+    var dialogue = Dialogue.opened()
+    /// Where the head of each message stands among the segments.
+    var heads: [Int] = []
+
+    init(_ count: UInt8, from sender: Peer, head: Int = 2) {
+      for id in 1...count {
+        let bytes = SmallPacket.publish(id)
+        heads.append(dialogue.segments.count)
+        dialogue.send(sender, Array(bytes.prefix(head)), acknowledged: false)
+        dialogue.send(sender, Array(bytes.dropFirst(head)), acknowledged: false)
+        dialogue.send(sender.other, SmallPacket.puback(id), acknowledged: false)
+      }
+    }
+
+    func tap(without index: Int) -> Tap {
+      var segments = dialogue.segments
+      segments.remove(at: index)
+      return Tap(segments)
+    }
+  }
+
+  /// Packets by name and identifier, each with its sender, and what is said of losses.
+  private static func lines(_ tap: Tap) -> [String] {
+    zip(tap.lines, tap.events).map { line, event in
+      guard let id = (try? InspectLine(event))?.int("packetID") else { return line }
+      return "\(line) \(id)"
+    }
+  }
+
+  @Test(
+    "Behind a head that was not captured messages and their acknowledgements come in turn",
+    arguments: [Peer.client, .server], 0..<6)
+  func turns(sender: Peer, lost: Int) throws {
+    let session = StopAndWait(8, from: sender)
+    let (to, back) = sender == .client ? (">", "<") : ("<", ">")
+    var expected = [">OPEN", ">CONNECT", "<CONNACK"]
+    for id in 1...8 {
+      // What is left of the message can't be read; its acknowledgement can.
+      expected += id == lost + 1 ? ["\(to)GAP", "\(to)MALFORMED"] : ["\(to)PUBLISH \(id)"]
+      expected.append("\(back)PUBACK \(id)")
+    }
+    let tap = session.tap(without: session.heads[lost])
+    #expect(Self.lines(tap).dropLast() == expected[...])
+    #expect(tap.reserved == 0)
+    // And each event has a frame that is not before that of the event in front of it.
+    let frames = tap.events.dropLast().map(\.context.frame)
+    #expect(frames == frames.sorted())
+  }
+
+  @Test("Without any one of its segments no packet changes its place", arguments: 0..<200)
+  func anySegment(seed: Int) throws {
+    var random = SplitMix64(seed: UInt64(seed))
+    var dialogue = Dialogue.opened()
+    for id in 1...UInt8(random.int(4...12)) {
+      let sender: Peer = random.int(0...1) == 0 ? .client : .server
+      dialogue.send(
+        sender, SmallPacket.publish(id), pieces: random.int(1...8), acknowledged: false)
+      dialogue.send(sender.other, SmallPacket.puback(id), acknowledged: false)
+    }
+    let whole = Self.lines(Tap(dialogue.segments))
+    let lost = random.int(5...dialogue.segments.count - 1)
+    dialogue.segments.remove(at: lost)
+    let tap = Tap(dialogue.segments)
+    // Of a message with a hole the identifier is not known.
+    let left = Self.lines(tap).filter { !$0.hasSuffix("GAP") && !$0.hasSuffix("MALFORMED") }
+      .filter { !$0.contains("PUB") || $0.contains(" ") }
+    var rest = whole[...]
+    for line in left {
+      let place = rest.firstIndex(of: line)
+      #expect(place != nil, "\(line) of \(left) is not where \(whole) has it")
+      rest = place.map { rest[($0 + 1)...] } ?? rest
+    }
+    #expect(tap.reserved == 0)
+  }
+
+  @Test("Among events of other connections what waited is marked as late")
+  func others() {
+    let session = StopAndWait(4, from: .client)
+    var other = Dialogue.opened()
+    other.clientPort = 40_001
+    var segments = session.dialogue.segments
+    segments.remove(at: session.heads[0])
+    let lines = Self.lines(
+      Tap(
+        other.segments.map { segment in
+          var segment = segment
+          segment.clientPort = 40_001
+          return segment
+        } + segments))
+    #expect(
+      lines.filter { $0.contains("PUB") } == [
+        "<PUBACK? 1", ">PUBLISH? 2", "<PUBACK? 2", ">PUBLISH 3", "<PUBACK 3", ">PUBLISH 4",
+        "<PUBACK 4",
+      ])
+  }
+
+  @Test("More than an answer or two does not wait, and the order is not known then")
+  func limit() {
+    var session = StopAndWait(1, from: .client)
+    session.dialogue.segments.remove(at: session.heads[0])
+    for _ in 0..<300 {
+      session.dialogue.send(.server, SmallPacket.pong, acknowledged: false)
+    }
+    var shown = Tap(session.dialogue.segments).lines.filter { $0 == "<PINGRESP" }.count
+    #expect(shown == 300)
+    for id in 2...4 as ClosedRange<UInt8> {
+      session.dialogue.send(.client, SmallPacket.publish(id), pieces: 2, acknowledged: false)
+    }
+    let lines = Self.lines(Tap(session.dialogue.segments))
+    shown = lines.firstIndex(of: ">PUBLISH? 2") ?? 0
+    #expect(lines[..<shown].filter { $0 == "<PINGRESP" }.count == 300)
+    #expect(lines[shown...].dropLast() == [">PUBLISH? 2", ">PUBLISH 3", ">PUBLISH 4"])
+  }
+}
