@@ -22,6 +22,57 @@ import Testing
     #expect(first.output.contains("geheim"))
   }
 
+  /// A recording of a later program, which says more than this one understands.
+  private static let later = """
+    {"reprise":1,"created":"2026-11-21T07:39:00.000000Z",\
+    "source":{"kind":"drone","url":"mqtt://a","mood":"good"},"redacted":["username"],"weather":{"wind":[1,2.5]}}
+    """
+  private static let laterLines: [String] = [
+    SampleRecording.connect, SampleRecording.connack, SampleRecording.publish,
+  ].enumerated().map { index, line in
+    let own = line.replacing(#""frame":1"#, with: #""frame":\#(index + 2)"#)
+    return String(own.dropLast()) + #","rssi":-\#(index),"a":null}"#
+  }
+
+  private static let laterText = ([later] + laterLines).joined(separator: "\n") + "\n"
+
+  @Test("A copy of a recording is what it is a copy of, with what nobody knows")
+  func keepsWhatItDoesNotKnow() throws {
+    let text = Self.laterText
+    let input = Array(text.utf8)
+    #expect(try RepriseProcess.run(["convert", "-", "-o", "-"], input: input).output == text)
+    // Of a selection, too, which waits for a CONNECT.
+    let file = try scratch.write(text, to: "later.jsonl").path
+    for words in [["--client", "c"], ["--connection", "1"]] {
+      #expect(try RepriseProcess.run(["convert", file, "-o", "-"] + words).output == text)
+    }
+    let filtered = try RepriseProcess.run(
+      ["convert", file, "-o", "-", "--filter", "type == PUBLISH"])
+    let lines = filtered.output.split(separator: "\n")
+    #expect(lines.count == 2 && lines.first.map(String.init) == Self.later)
+    #expect(
+      lines.last?.hasSuffix(#""leftOut":{"client":1,"server":1},"rssi":-2,"a":null}"#) == true)
+  }
+
+  @Test("What is hidden may stand in what nobody knows", arguments: ["redact", "convert"])
+  func hidesWhatItDoesNotKnow(command: String) throws {
+    let text = Self.laterText
+    let file = try scratch.write(text, to: "later.jsonl").path
+    let result = try RepriseProcess.run(
+      [command, file, "-o", "-", "--redact", "correlation"])
+    let lines = result.output.split(separator: "\n")
+    #expect(
+      lines.first == """
+        {"reprise":1,"created":"2026-11-21T07:39:00.000000Z","source":{"kind":"drone","url":"mqtt://a"},\
+        "redacted":["username","password","secrets","correlation"]}
+        """)
+    #expect(
+      lines.count == 4 && !result.output.contains("rssi") && !result.output.contains("geheim"))
+    #expect(
+      result.errors.contains(
+        "6 keys of lines are not known and left out, as they may hold anything\n"))
+  }
+
   @Test(.withFilesThatMayNotGrow) func tellsOfAFileThatMayNotGrow() throws {
     let long = try scratch.write(SampleRecording.long(100), to: "long.jsonl").path
     let output = scratch.path("b.jsonl")

@@ -125,7 +125,7 @@ package struct CaptureConversion {
         var reader: CaptureReader? = try CaptureReader(path: path, counting: options.count)
         guard let opened = reader.take() else { return }
         var session = try CaptureSession(
-          opened, options, emitter, rereading: path, plain: plain, isWritten: isWritten)
+          opened, options, emitter, rereading: [path], plain: plain, isWritten: isWritten)
         while try session.read(.max) {}
         survey.pointee.summary = try session.finish()
         survey.pointee.connections.finish()

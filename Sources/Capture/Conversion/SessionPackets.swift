@@ -238,8 +238,8 @@ package struct SessionPackets {
       if closing.isAnswered {
         connection.tcp.finish(from: sender.other) { take(time, [], $0, $1) }
       } else if time > first {
-        // As long as this one it was seen that nothing came.
-        connection.tcp.acknowledge(sender.other) { take(time, [], $0, $1) }
+        // As long as this one it was seen that nothing came; without an end it would be seen to the end of the file.
+        connection.tcp.reset(from: sender.other) { take(time, [], $0, $1) }
       }
     case .reset:
       connection.tcp.reset(from: sender, isPrompt: isPrompt) {

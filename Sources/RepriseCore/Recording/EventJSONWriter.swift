@@ -17,6 +17,8 @@ public struct EventJSONWriter: Sendable {
   }
   /// What a selection left out in front of the next event; nil where nothing is selected.
   public var leftOut: LeftOut?
+  /// The keys of another line that this program does not know, to stand behind those of the next event.
+  public var unknown: [JSONMember] = []
   /// What every line begins with, up to the number of the frame.
   private var opening: [UInt8]
 
@@ -58,6 +60,7 @@ public struct EventJSONWriter: Sendable {
     guard cut > 0 else { return }
     buffer.append(UInt8(ascii: "\n"))
     var writer = self
+    writer.unknown = []
     // What was left out was so in front of both.
     if leftOut != nil { writer.leftOut = LeftOut() }
     writer.append(EventView(event.context, .gap(Gap(bytes: cut, reason: .limit))), to: &buffer)
@@ -118,6 +121,12 @@ public struct EventJSONWriter: Sendable {
       buffer.append("}")
     }
     if let leftOut { append(leftOut, to: &buffer) }
+    for member in unknown {
+      buffer.append(",")
+      buffer.append(quoted: member.key)
+      buffer.append(":")
+      member.value.append(to: &buffer)
+    }
     buffer.append(UInt8(ascii: "}"))
   }
 

@@ -41,6 +41,20 @@ public struct RecordingHeader: Sendable, Hashable {
     }
   }
 
+  /// The header of a copy of the recording.
+  /// - Parameter redaction: What the copy hides; with it go the keys that nobody knows.
+  /// - Returns: What the recording is of, with what is hidden in either.
+  public func copied(hiding redaction: RedactionRules) -> RecordingHeader {
+    var copy = self
+    copy.redacted += redaction.ruleNames.filter { !redacted.contains($0) }
+    guard !redaction.hidesNothing else { return copy }
+    copy.unknown = []
+    copy.source.details = source.details.filter { Self.knownDetails.contains($0.key) }
+    return copy
+  }
+
+  private static let knownDetails: Set<String> = ["url", "file", "interface"]
+
   /// Appends the header as one line of JSON, without a line end.
   public func append(to bytes: inout [UInt8]) {
     var members = [JSONMember("reprise", .number(String(Self.version)))]

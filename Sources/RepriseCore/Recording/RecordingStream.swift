@@ -78,10 +78,16 @@ public struct RecordingStream: Sendable {
 
   private mutating func take(_ line: RawSpan, _ consumer: inout some EventConsumer) throws {
     lineCount += 1
-    guard let event = try reader.read(line: line, number: lineCount) else { return }
+    let isBegun = reader.header != nil
+    guard let event = try reader.read(line: line, number: lineCount) else {
+      if !isBegun, let header = reader.header { try consumer.begin(header) }
+      return
+    }
     for event in reader.earlier {
       try event.withView { view throws in try consumer.consume(view) }
     }
+    let unknown = reader.unknown
+    if !unknown.isEmpty { consumer.note(unknown: unknown, line: lineCount) }
     try event.withView { view throws in try consumer.consume(view) }
   }
 

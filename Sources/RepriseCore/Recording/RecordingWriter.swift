@@ -47,8 +47,12 @@ public struct RecordingWriter<Sink: ByteSink>: EventConsumer {
   /// - Throws: What the sink throws.
   public mutating func consume(_ event: borrowing EventView) throws {
     writer.appendLines(event, to: &lines.bytes)
+    if !writer.unknown.isEmpty { writer.unknown = [] }
     try lines.endLine()
   }
+
+  /// Takes what is to stand behind the keys of the next event, as it stood in another recording.
+  public mutating func keep(unknown members: [JSONMember]) { writer.unknown = members }
 
   /// Writes one event of a selection as a line.
   /// - Parameters:

@@ -116,6 +116,16 @@ public protocol EventConsumer {
   /// - Throws: What makes it pointless to go on, such as a full disk.
   mutating func consume(_ event: borrowing EventView) throws
 
+  /// Takes the header of a recording, in front of the first of its events.
+  /// - Throws: What makes it pointless to go on, such as a full disk.
+  mutating func begin(_ header: RecordingHeader) throws
+
+  /// Takes the keys of a recording's line that this program does not know, in front of the event that the line is of.
+  /// - Parameters:
+  ///   - members: The keys, with their values.
+  ///   - line: The number of the line, which is the event's frame.
+  mutating func note(unknown members: [JSONMember], line: Int)
+
   /// Has at hand what it knows of a connection which one of the next events is of, where that makes it faster.
   ///
   /// Nobody has to tell it, and the event need not come.
@@ -123,6 +133,10 @@ public protocol EventConsumer {
 }
 
 extension EventConsumer {
+  /// Does nothing: who writes no recording has no use for it.
+  public mutating func begin(_ header: RecordingHeader) throws {}
+  /// Does nothing: who writes no recording has no use for them.
+  public mutating func note(unknown members: [JSONMember], line: Int) {}
   /// Does nothing.
   public mutating func expect(connection: Int) {}
 }

@@ -87,11 +87,9 @@ enum ConvertCommand: Command {
       path, inputs: [input], isPrivate: true, replaces: arguments.has(force))
     let redaction = try RedactionRules(
       arguments, hidesSecrets: !arguments.list(.redact).isEmpty)
-    let header = RecordingHeader(
-      created: now, source: .capture(baseName(input)), redacted: redaction.ruleNames)
     var converter = Converter(
-      output: output, header: header, redaction: redaction, flushesEveryLine: run.isLive,
-      growth: GrowthNote(input, console), selection: selection)
+      RecordingCopy(of: input, to: output, hiding: redaction, flushesEveryLine: run.isLive),
+      output, growth: GrowthNote(input, console), selection: selection)
     let isComplete: Bool
     do {
       isComplete = try run.read(into: &converter) == 0
@@ -148,24 +146,18 @@ enum ConvertCommand: Command {
 
 /// Hands the events of the one file to a recording, which begins with the first of them.
 private struct Converter: SessionConsumer {
-  let output: OutputFile
-  let header: RecordingHeader
-  let redaction: RedactionRules
-  let flushesEveryLine: Bool
+  private let output: OutputFile
   private var growth: GrowthNote
-  private var writer: RecordingWriter<OutputFile>?
+  private var copy: RecordingCopy
   private var selection: Selection
   private var counter = SelectionCounter()
   private var isEmpty = true
 
   init(
-    output: OutputFile, header: RecordingHeader, redaction: RedactionRules,
-    flushesEveryLine: Bool, growth: GrowthNote, selection: Selection
+    _ copy: RecordingCopy, _ output: OutputFile, growth: GrowthNote, selection: Selection
   ) {
+    self.copy = copy
     self.output = output
-    self.header = header
-    self.redaction = redaction
-    self.flushesEveryLine = flushesEveryLine
     self.growth = growth
     self.selection = selection
   }
@@ -174,10 +166,16 @@ private struct Converter: SessionConsumer {
   var notes: [String] {
     let isNothing = isEmpty && selection.isSome
     return (isNothing ? ["no event was chosen; the recording is empty"] : [])
-      + (selection.filter?.note.map { [$0] } ?? [])
+      + (selection.filter?.note.map { [$0] } ?? []) + copy.notes
   }
 
   mutating func beginFile(_ name: String) {}
+
+  mutating func begin(_ header: RecordingHeader) { copy.begin(header) }
+
+  mutating func note(unknown members: [JSONMember], line: Int) {
+    copy.note(unknown: members, line: line)
+  }
 
   mutating func consume(_ event: borrowing EventView) throws {
     // The filter has to see all of them.
@@ -190,12 +188,11 @@ private struct Converter: SessionConsumer {
 
   private mutating func write(_ event: borrowing EventView, _ isSelected: Bool) throws {
     guard isSelected else { return counter.leaveOut(event) }
-    try begin()
     isEmpty = false
     if selection.filter == nil {
-      try writer?.consume(event)
+      try copy.consume(event)
     } else {
-      try writer?.consume(event, leftOut: counter.take(event))
+      try copy.consume(event, leftOut: counter.take(event))
     }
     growth.take(output.byteCount)
   }
@@ -205,14 +202,5 @@ private struct Converter: SessionConsumer {
   /// Writes what is left.
   /// - Parameter isWhole: Whether a file without events is a recording without events, too.
   /// - Throws: ``OutputError``.
-  mutating func finish(isWhole: Bool) throws {
-    if isWhole { try begin() }
-    try writer?.finish()
-  }
-
-  private mutating func begin() throws {
-    guard writer == nil else { return }
-    writer = try RecordingWriter(
-      output, header: header, hiding: redaction, flushesEveryLine: flushesEveryLine)
-  }
+  mutating func finish(isWhole: Bool) throws { try copy.finish(isWhole: isWhole) }
 }

@@ -24,7 +24,8 @@ enum RedactCommand: Command {
       stream. TLS stays encrypted, and secrets in a pcapng file that decrypt it are left out,
       as are its blocks of unknown kinds; in comments, too, what looks like a secret is hidden.
 
-      In a recording *** stands in the place of what is hidden.
+      In a recording *** stands in the place of what is hidden. Keys that reprise does not
+      know are left out, as they may hold anything.
 
       Examples:
         reprise redact customer.pcapng -o public.pcapng
@@ -112,12 +113,9 @@ enum RedactCommand: Command {
     recording file: InputCopy, _ name: String, _ options: InputOptions, _ rules: RedactionRules,
     _ output: OutputFile
   ) throws -> [String] {
-    let header = RecordingHeader(
-      created: ConvertCommand.now, source: .capture(ConvertCommand.baseName(name)),
-      redacted: rules.ruleNames)
-    var writer = try RecordingWriter(output, header: header, hiding: rules)
-    let summary = try SessionInput.read(file.path, options: options, into: &writer)
-    try writer.finish()
-    return summary.notes
+    var copy = RecordingCopy(of: name, to: output, hiding: rules)
+    let summary = try SessionInput.read(file.path, options: options, into: &copy)
+    try copy.finish(isWhole: true)
+    return summary.notes + copy.notes
   }
 }

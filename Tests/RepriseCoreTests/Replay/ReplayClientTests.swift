@@ -121,6 +121,35 @@ import Wire
     #expect(try await user.next() == .published(id))
   }
 
+  /// What was not released in a session that is gone is another message in the next one.
+  @Test(arguments: [true, false]) func whatWasNotReleasedGoesWithItsSession(isPresent: Bool)
+    async throws
+  {
+    var session = SessionBuilder()
+    session.connect(0, cleanStart: false)
+    session.publish(1, .server, "t", "first", qos: 2, id: 7)
+    session.acknowledge(1, .client, .pubrec, 7)
+    session.close(2)
+    session.connection = 2
+    session.connect(3, cleanStart: false, sessionPresent: isPresent)
+    session.publish(4, .server, "t", "again", qos: 2, id: 7)
+    session.publish(5, .server, "t", "last")
+    var user = Actor(try ReplayClient(session.events))
+    var told: [String] = []
+    for _ in 0..<2 {
+      try await user.connect(cleanStart: false)
+      while true {
+        let event = try await user.next()
+        if case .message(let message) = event {
+          told.append(String(decoding: message.payload, as: UTF8.self))
+        }
+        if case .closed = event { break }
+        if told.last == "last" { break }
+      }
+    }
+    #expect(told == (isPresent ? ["first", "last"] : ["first", "again", "last"]))
+  }
+
   @Test func connectionsOfOneClientAreOneLife() async throws {
     var session = SessionBuilder()
     session.connect(0, cleanStart: false)

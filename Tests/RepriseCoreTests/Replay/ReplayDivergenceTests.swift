@@ -88,6 +88,26 @@ import Wire
     #expect((client.divergence == nil) == matches)
   }
 
+  @Test(
+    "QoS and RETAIN are compared, but where topics alone count",
+    arguments: [
+      (ReplayMatch.json, QoS.atMostOnce, false, ["qos: expected 1, actual 0"]),
+      (
+        .json, .exactlyOnce, true,
+        ["qos: expected 1, actual 2", "retain: expected false, actual true"]
+      ),
+      (.strict, .atLeastOnce, true, ["retain: expected false, actual true"]),
+      (.topic, .atMostOnce, true, []), (.json, .atLeastOnce, false, []),
+    ])
+  func comparesQoSAndRetain(
+    _ match: ReplayMatch, _ qos: QoS, _ retain: Bool, _ differences: [String]
+  ) async throws {
+    var (client, user) = try await Self.connected(Self.session("x"), ReplayOptions(match: match))
+    let message = Message(topic: "a/b/c", payload: Array("x".utf8), qos: qos, isRetained: retain)
+    _ = try? await user.do(.publish(message))
+    #expect((client.divergence?.differences ?? []).map(\.description) == differences)
+  }
+
   /// Options of a subscription count for one who wants the same packets, and for nobody else.
   @Test(arguments: [
     (ReplayMatch.strict, SubscriptionOptions(noLocal: true, retainHandling: .ifNew), true),
