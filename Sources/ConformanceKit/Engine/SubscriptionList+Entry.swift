@@ -49,6 +49,15 @@ extension SubscriptionList {
     var openRemovals: UInt8 = 0
     /// Whether it was shared and not, and one of the two was removed.
     var isMixed = false
+
+    /// The packet by which it stands; none where it was not answered.
+    var evidence: [Finding.Evidence] {
+      guard frame > 0 else { return [] }
+      return [
+        Finding.Evidence(
+          frame: Int(frame), connection: Int(connection), role: "SUBACK of the filter")
+      ]
+    }
   }
 
   /// One filter that a topic matches.

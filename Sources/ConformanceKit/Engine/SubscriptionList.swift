@@ -231,9 +231,10 @@ struct SubscriptionList {
     if tree.isExhausted { isOverfull = true }
   }
 
-  /// Tells whether a topic that begins with `$` matches a filter by a wildcard at its start alone.
-  func matchesWildly(_ topic: RawSpan) -> Bool {
-    entries.contains { entry in
+  /// Finds a filter that a topic that begins with `$` matches by a wildcard at its start alone.
+  /// - Returns: The first of those that it matches; nil where there is none.
+  func wildMatch(_ topic: RawSpan) -> Entry? {
+    entries.first { entry in
       guard entry.standing == .granted || entry.standing == .requested else { return false }
       let filter = text.span.bytes.extracting(entry.text)
       guard filter.byteCount > 0, filter.extracting(first: 1).isWildcard else { return false }

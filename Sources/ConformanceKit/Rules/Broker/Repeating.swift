@@ -216,12 +216,20 @@ extension BrokerJudge {
     // In 5.0 the clause binds clients.
     guard last >= 0, isClient || hearing.version == .v3_1_1 else { return }
     guard message.order < last else { return tally.satisfy(.repeatsKeepOrder, hearing) }
+    let behind = resumption.left[event.context.sender].first { $0.order == last }
     tally.violate(
       .repeatsKeepOrder, event, hearing,
       FindingText(
         "the \(event.context.sender.rawValue) sent \(name) again behind one that it had first sent later",
         expected: "the order in which they were first sent", actual: "another order",
-        evidence: evidence))
+        evidence: evidence
+          + (behind.map {
+            [
+              Finding.Evidence(
+                frame: $0.moment.frame, connection: resumption.before,
+                role: "\($0.role) that it had first sent later")
+            ]
+          } ?? [])))
   }
 
   /// Judges what was not sent again.

@@ -13,7 +13,7 @@ extension BrokerJudge {
     guard delivery.matching.count == 0, delivery.matching.removed == nil else {
       return tally.satisfy(rule, hearing)
     }
-    guard state.subscribing.subscriptions.matchesWildly(topic) else { return }
+    guard let wild = state.subscribing.subscriptions.wildMatch(topic) else { return }
     guard delivery.isKnown, !state.isContinued else {
       return tally.leave(
         rule, state.isContinued ? .connectionsUnseen : state.doubtOfSubscriptions, hearing)
@@ -31,7 +31,7 @@ extension BrokerJudge {
       FindingText(
         "the server sent a message whose topic begins with $ for a filter that begins with a wildcard",
         expected: "no message of that topic for such a filter", actual: "topic \"\(name)\"",
-        evidence: source?.evidence ?? []))
+        evidence: (source?.evidence ?? []) + wild.evidence))
   }
 
   /// Judges the QoS of a message by what the client was granted.

@@ -44,6 +44,10 @@ extension BrokerJudge {
     guard let takeover = takenOver.removeValue(forKey: event.context.connection) else { return }
     let rule = MQTTRule.olderConnectionEnds
     let isLate = close.time.isLate(since: takeover.moment.time)
+    var older: [Finding.Evidence] = []
+    if let connect = state.opening.connect?.moment {
+      older = hearing.evidence(connect, "CONNECT of the older connection")
+    }
     if close.how == .endOfCapture {
       tally.leave(rule, .endOfCapture, hearing)
     } else if isLate, state.clocks.differ {
@@ -61,7 +65,7 @@ extension BrokerJudge {
             + "again in frame \(takeover.moment.frame)",
           expected: "the older connection is closed",
           actual: "open for \(close.time.seconds(since: takeover.moment.time))",
-          evidence: [takeover.evidence]))
+          evidence: older + [takeover.evidence]))
     } else if close.first == .client {
       tally.leave(rule, .clientClosedFirst, hearing)
     } else {

@@ -86,7 +86,10 @@ extension ConnectionState {
           FindingText(
             "the server sent PUBLISH \(id) with DUP although it is the first of that identifier in a "
               + "session that is new",
-            expected: "DUP 0", actual: "DUP 1"))
+            expected: "DUP 0", actual: "DUP 1",
+            evidence: opening.connack.map {
+              hearing.evidence($0.moment, "CONNACK with Session Present 0")
+            } ?? []))
       }
     }
   }

@@ -125,7 +125,10 @@ extension ConnectionState {
       FindingText(
         "the \(sender.rawValue) sent \(packet.type.withArticle) that is larger than the "
           + "\(sender.other.rawValue) accepts",
-        expected: "at most \(most) bytes", actual: "\(size) bytes"))
+        expected: "at most \(most) bytes", actual: "\(size) bytes",
+        evidence: sender == .server
+          ? opening.connect.map { hearing.evidence($0.moment, "CONNECT with the limit") } ?? []
+          : opening.connack.map { hearing.evidence($0.moment, "CONNACK with the limit") } ?? []))
     judgeReasons(
       packet, within: Int(most), isBound: sender == .server || terms.value.clientHasConnack, event,
       hearing, &tally)
