@@ -6,14 +6,26 @@ struct GapTotals {
   private(set) var missing = 0
   /// Those that may be in it, but that are more than is kept of what is unfinished.
   private(set) var givenUp = 0
+  /// When the capture was found to lack bytes, up to a number of times.
+  private var times: [Timestamp] = []
+  private static let mostTimes = 4_096
+
+  /// Whether the capture lacks bytes from a time on, for so many nanoseconds; also where nobody knows any more.
+  func hasAny(from time: Timestamp, for length: Int64) -> Bool {
+    times.count >= Self.mostTimes
+      || times.contains {
+        $0 >= time && $0.nanoseconds < time.nanoseconds.addingReportingOverflow(length).partialValue
+      }
+  }
 
   /// Counts a GAP, up to the largest number: a header may claim more bytes than there ever were.
-  mutating func add(_ gap: Gap) {
+  mutating func add(_ gap: Gap, at time: Timestamp) {
     switch gap.reason {
     case .limit: givenUp = givenUp.addingUpToMost(gap.bytes)
     case .foreign: break
     case .acknowledged, .snaplen, .unfilled, .encrypted, .leftOut:
       missing = missing.addingUpToMost(gap.bytes)
+      if times.count < Self.mostTimes { times.append(time) }
     }
   }
 }

@@ -14,22 +14,22 @@ struct CaptureSession: ~Copyable {
   ///   - reader: The capture.
   ///   - options: What the user says about the traffic.
   ///   - emitter: What takes the events; when nobody wants more of them, reading is over.
-  ///   - path: The file, if it can be read twice: for secrets that stand behind what they decrypt.
+  ///   - paths: The files, if they can be read twice: for secrets that stand behind what they decrypt.
   ///   - plain: Writes what is decrypted, where that is wanted.
   ///   - isWritten: Tells whether what comes at a moment is written, where it is kept which secrets that takes.
   /// - Throws: ``CaptureError`` for a filter that makes no sense, and for keys that can't be read.
   init(
     _ reader: consuming CaptureReader, _ options: InputOptions, _ emitter: SessionEmitter,
-    rereading path: String?, plain: PlainStreams? = nil, isWritten: ((Timestamp) -> Bool)? = nil
+    rereading paths: [String], plain: PlainStreams? = nil, isWritten: ((Timestamp) -> Bool)? = nil
   ) throws(CaptureError) {
     let embedded = reader.embeddedSecrets
-    let isRead = reader.format == .pcapng ? path : nil
+    let isRead = !paths.isEmpty && (reader.format == .pcapng || paths.count > 1)
     let isPiped = reader.isPiped && !options.keyLogs.isEmpty
     self.reader = reader
     if let bpf = options.bpf { filter = try PacketFilter(bpf) } else { filter = nil }
     let secrets = try TLSSecrets(
       options, embedded: embedded,
-      lookAhead: isRead.map { path in { EmbeddedSecrets.all(in: path) } }, isLive: isPiped)
+      lookAhead: isRead ? { paths.flatMap(EmbeddedSecrets.all) } : nil, isLive: isPiped)
     secrets.isWritten = isWritten
     session = FrameSession(options, secrets, plain: plain, emitter)
     pace = isPiped ? PipePace() : nil
@@ -50,7 +50,9 @@ struct CaptureSession: ~Copyable {
     do throws(CaptureError) {
       hasMore = try Self.read(count, &reader, &filter, &session, pace)
     } catch {
-      guard reader.framesRead > 0, error.code != .invalidFilter else { throw error }
+      guard reader.framesRead > 0, error.code != .invalidFilter, error.code != .outOfOrder else {
+        throw error
+      }
       cut = error
       hasMore = false
     }
@@ -79,8 +81,18 @@ struct CaptureSession: ~Copyable {
   /// - Returns: What was read, with notes on every loss.
   /// - Throws: ``CaptureError`` when no frame could be read, and what the taker of the events throws.
   mutating func finish() throws -> InputSummary {
-    try session.finish(
+    var summary = try session.finish(
       frames: reader.framesRead, cut: cut, secretsDropped: reader.secretsDropped,
       framesDropped: reader.framesDropped)
+    guard let parts = reader.parts else { return summary }
+    summary.joints = parts.joints
+    summary.notes += parts.cuts.map { "\($0): the rest of this part is missing" }
+    let torn = parts.joints.filter { session.hasGap(behind: $0) }
+    summary.lacksParts = !torn.isEmpty || !parts.cuts.isEmpty
+    summary.notes += torn.map {
+      "bytes are missing where \($0.file) begins: a part may lie before it that was not named, and what whole "
+        + "connections in it would explain stays open"
+    }
+    return summary
   }
 }

@@ -66,6 +66,15 @@ package struct FrameSession: ~Copyable {
   /// What the taker of the events threw; nil as long as it wants more.
   package var failure: (any Error)? { emitter.failure }
 
+  /// Whether bytes are missing soon behind the place where a part of the capture begins.
+  func hasGap(behind joint: CaptureJoint) -> Bool {
+    guard let time = joint.time else { return false }
+    return emitter.gaps.hasAny(from: time, for: Self.jointReach)
+  }
+
+  /// So long behind a part that was not named its bytes are missed, in nanoseconds.
+  private static let jointReach: Int64 = 60_000_000_000
+
   /// Ends all connections where they are.
   /// - Parameters:
   ///   - frames: How many frames there were.

@@ -64,7 +64,7 @@ private final class CaptureReading: SessionReading {
     _ take: @escaping (borrowing EventView) -> Void
   ) throws(CaptureError) {
     session = try CaptureSession(
-      reader, options, SessionEmitter { take($0) }, rereading: path)
+      reader, options, SessionEmitter { take($0) }, rereading: [path])
   }
 
   func advance() throws -> Bool {

@@ -93,6 +93,10 @@ public struct InputSummary: Sendable {
   public var framesDropped = 0
   /// When connections may have begun to speak that can't be read, between hosts of which others are MQTT.
   public var unreadBeginnings: [ClosedRange<Timestamp>] = []
+  /// Where the parts of the capture begin; none where it is one file.
+  package var joints: [CaptureJoint] = []
+  /// Whether a part of it may be missing: whole connections may be in there.
+  package var lacksParts = false
 
   /// Creates an empty summary.
   public init() {}
@@ -125,6 +129,22 @@ public enum SessionInput {
     }
   }
 
+  /// Reads the parts of one capture as if they were one file: connections go on from one to the next.
+  /// - Parameters:
+  ///   - paths: The files, in the order in which they were captured: ``CaptureJoint/inOrder(_:)``.
+  ///   - options: What the user says about the traffic.
+  ///   - consumer: What takes the events, whose frames are counted through all files.
+  /// - Returns: What was read, with the places where the parts begin.
+  /// - Throws: ``CaptureError``, which names the file, and what the consumer throws.
+  package static func read<Consumer: EventConsumer>(
+    joining paths: [String], options: InputOptions = InputOptions(), into consumer: inout Consumer
+  ) throws -> InputSummary {
+    if options.jobs > 1 { return try readApart(paths, options, into: &consumer) }
+    return try read(
+      CaptureReader(joining: paths, counting: options.count), options, rereading: paths,
+      into: &consumer)
+  }
+
   private static func readUnnamed<Consumer: EventConsumer>(
     _ path: String, _ options: InputOptions, into consumer: inout Consumer
   ) throws -> InputSummary {
@@ -136,18 +156,25 @@ public enum SessionInput {
     case .pcap, .pcapng:
       if options.jobs > 1, source.regularSize ?? 0 >= smallestForThreads {
         source.countNothing()
-        return try readApart(path, options, into: &consumer)
+        return try readApart([path], options, into: &consumer)
       }
-      let again = source.regularSize == nil ? nil : path
-      var reader: CaptureReader? = try CaptureReader(source)
-      // Everything behind this closure is specialised code; the consumer's type may be anybody's.
-      return try withUnsafeMutablePointer(to: &consumer) { consumer in
-        guard let reader = reader.take() else { return InputSummary() }
-        let emitter = SessionEmitter { event in try consumer.pointee.consume(event) }
-        var session = try CaptureSession(reader, options, emitter, rereading: again)
-        while try session.read(.max) {}
-        return try session.finish()
-      }
+      let again = source.regularSize == nil ? [] : [path]
+      return try read(CaptureReader(source), options, rereading: again, into: &consumer)
+    }
+  }
+
+  private static func read<Consumer: EventConsumer>(
+    _ reader: consuming CaptureReader, _ options: InputOptions, rereading paths: [String],
+    into consumer: inout Consumer
+  ) throws -> InputSummary {
+    var reader: CaptureReader? = reader
+    // Everything behind this closure is specialised code; the consumer's type may be anybody's.
+    return try withUnsafeMutablePointer(to: &consumer) { consumer in
+      guard let reader = reader.take() else { return InputSummary() }
+      let emitter = SessionEmitter { event in try consumer.pointee.consume(event) }
+      var session = try CaptureSession(reader, options, emitter, rereading: paths)
+      while try session.read(.max) {}
+      return try session.finish()
     }
   }
 
@@ -156,20 +183,20 @@ public enum SessionInput {
 
   /// Reads a capture on a thread of its own, and takes its events on this one.
   static func readApart(
-    _ path: String, _ options: InputOptions, into consumer: inout some EventConsumer
+    _ paths: [String], _ options: InputOptions, into consumer: inout some EventConsumer
   ) throws -> InputSummary {
     let pipe = EventPipe()
-    let thread = try WorkerThread { pipe.end(Result { try readCapture(path, options, pipe) }) }
+    let thread = try WorkerThread { pipe.end(Result { try readCapture(paths, options, pipe) }) }
     defer { thread.join() }
     return try pipe.drain(into: &consumer)
   }
 
   private static func readCapture(
-    _ path: String, _ options: InputOptions, _ pipe: EventPipe
+    _ paths: [String], _ options: InputOptions, _ pipe: EventPipe
   ) throws -> InputSummary {
     var session = try CaptureSession(
-      CaptureReader(ByteSource(path: path, counting: options.count)), options, SessionEmitter(pipe),
-      rereading: path)
+      CaptureReader(joining: paths, counting: options.count), options, SessionEmitter(pipe),
+      rereading: paths)
     while try session.read(.max) {}
     return try session.finish()
   }

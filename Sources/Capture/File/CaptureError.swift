@@ -10,7 +10,7 @@ public struct CaptureError: Error, Sendable, Equatable {
       case notFound, isDirectory, permissionDenied, readFailed, empty, unknownFormat
       case unsupportedVersion, truncated, malformedRecord, recordTooLarge
       case damagedCompression, invalidFilter, invalidKey, unsupportedLinkType
-      case captureFailed
+      case captureFailed, outOfOrder
     }
 
     private let value: Value
@@ -43,6 +43,8 @@ public struct CaptureError: Error, Sendable, Equatable {
     public static let invalidKey = Code(value: .invalidKey)
     /// The frames are of kinds of link that can't be read.
     public static let unsupportedLinkType = Code(value: .unsupportedLinkType)
+    /// A part of a capture was captured while the one in front of it was.
+    public static let outOfOrder = Code(value: .outOfOrder)
     /// An interface can't be captured, or not any more.
     public static let captureFailed = Code(value: .captureFailed)
   }

@@ -24,18 +24,20 @@ public struct CaptureReader: ~Copyable {
   public var secretsDropped: Int { pcapng.secrets.dropped }
 
   /// How many frames were lost while the file was captured, as far as it says so up to here; those of pcap never do.
-  public var framesDropped: Int { pcapng.drops.total }
+  public var framesDropped: Int { (parts?.framesDropped ?? 0) + pcapng.drops.total }
 
   /// The same secrets, also those that are still to be found.
   var embeddedSecrets: EmbeddedSecrets { pcapng.secrets }
 
   private var source: ByteSource
-  private let pcap: PcapReader?
+  private var pcap: PcapReader?
   private var pcapng = PcapngReader()
   private var recordLength = 0
   private var hasEnded = false
   /// What errors name; nil for bytes in memory, and where somebody else names the file.
   private var path: String?
+  /// The files that it reads as one, and how far it is with them; nil where it reads one alone.
+  private(set) var parts: CaptureParts?
 
   /// Opens a capture.
   ///
@@ -48,6 +50,20 @@ public struct CaptureReader: ~Copyable {
       try self.init(ByteSource(path: path, counting: count))
     } catch { throw error.inFile(path) }
     self.path = path
+  }
+
+  /// Opens the parts of one capture, as a program that captures into one file after the other leaves them.
+  ///
+  /// Frames are counted through all of them. What is damaged in one that is not the last ends that one alone.
+  /// - Parameters:
+  ///   - paths: The files, in the order in which they were captured: ``CaptureParts/inOrder(_:)``.
+  ///   - count: What counts the bytes that are read.
+  /// - Throws: `CaptureError` if nothing can be read from the first.
+  init(joining paths: [String], counting count: ReadCount? = nil) throws(CaptureError) {
+    try self.init(ByteSource(path: paths.first ?? "", counting: count))
+    guard paths.count > 1 else { return }
+    path = paths.first
+    parts = CaptureParts(paths, counting: count)
   }
 
   /// Reads a capture from bytes.
@@ -119,6 +135,48 @@ public struct CaptureReader: ~Copyable {
     source.consume(recordLength)
     recordLength = 0
     guard !hasEnded else { return nil }
+    guard parts == nil else { return try nextOfParts() }
+    return try nextOfFile(framesBefore: 0)
+  }
+
+  /// Reads the next record of all parts, of which the next begins where one ends, or is damaged.
+  @inline(never)
+  private mutating func nextOfParts() throws(CaptureError) -> FrameRecord? {
+    while true {
+      do throws(CaptureError) {
+        if let record = try nextOfFile(framesBefore: parts?.framesBefore ?? 0) {
+          try parts?.note(record, number: framesRead)
+          return record
+        }
+      } catch {
+        guard parts?.isLast == false, parts?.isOutOfOrder == false else { throw error }
+        parts?.cuts.append(error)
+      }
+      guard let next = parts?.takeNext(after: framesRead, dropped: pcapng.drops.total) else {
+        return nil
+      }
+      do throws(CaptureError) { try open(next) } catch { throw error.inFile(next) }
+    }
+  }
+
+  /// Goes on with another file.
+  private mutating func open(_ path: String) throws(CaptureError) {
+    var source = try ByteSource(path: path, counting: parts?.count)
+    pcapng = PcapngReader(keeping: pcapng.secrets)
+    switch try CaptureFormat.detect(in: &source) {
+    case .pcap: pcap = try PcapReader(&source)
+    case .pcapng: pcap = nil
+    case .recording: throw CaptureParts.recording
+    }
+    self.source = source
+    self.path = path
+    hasEnded = false
+  }
+
+  @inline(__always)
+  private mutating func nextOfFile(
+    framesBefore: Int
+  ) throws(CaptureError) -> FrameRecord? {
     do throws(CaptureError) {
       let record =
         if let pcap {
@@ -135,7 +193,7 @@ public struct CaptureReader: ~Copyable {
       return record
     } catch {
       hasEnded = true
-      let error = error.inFrame(framesRead + 1)
+      let error = error.inFrame(framesRead + 1 - framesBefore)
       throw path.map(error.inFile) ?? error
     }
   }

@@ -20,10 +20,14 @@ struct PcapngReader {
   /// What it says to have lost.
   private(set) var drops = PcapngDrops()
   /// The secrets found so far.
-  let secrets = EmbeddedSecrets()
+  let secrets: EmbeddedSecrets
   /// Takes the blocks that carry no frame, each as it stands in the file, with its type and its order; longer ones
   /// than a frame may be are left out.
   var keep: ((RawSpan, UInt32, ByteOrder) -> Void)?
+
+  /// Prepares to read a file from its start.
+  /// - Parameter secrets: Where secrets are kept: those of files before it may be of connections that go on.
+  init(keeping secrets: EmbeddedSecrets = EmbeddedSecrets()) { self.secrets = secrets }
 
   /// Looks at the next block with a frame.
   ///

@@ -38,7 +38,7 @@ final class SessionEmitter {
   /// Hands an event on.
   func emit(_ event: borrowing EventView) {
     guard !isOver else { return }
-    if case .gap(let gap) = event.body { gaps.add(gap) }
+    if case .gap(let gap) = event.body { gaps.add(gap, at: event.context.time) }
     guard pipe == nil else {
       batch.append(event)
       return sendIfFull()

@@ -10,6 +10,8 @@ public struct Finding: Sendable, Hashable {
   public internal(set) var driven: String?
   /// The frame that completed the packet, or the line of a recording; for a scenario in a world that is neither,
   /// the number of what the client did and was told.
+  ///
+  /// Frames of the parts of one capture are counted through all of them, see ``JoinedPart``.
   public var frame: Int
   /// The number of the connection in the file.
   public var connection: Int
@@ -71,7 +73,7 @@ extension Finding {
 /// A place that the input does not decide a clause for.
 public struct UndecidedPlace: Sendable, Hashable {
   /// The file.
-  public let file: String
+  public internal(set) var file: String
   /// The step of a scenario that went otherwise; nil where there is no scenario.
   public var scenario: ScenarioPlace?
   /// The frame that completed the packet, or the line of a recording.

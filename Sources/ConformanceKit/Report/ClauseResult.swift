@@ -33,7 +33,7 @@ public struct ClauseResult: Sendable, Hashable {
   /// The violations, up to the limit.
   public internal(set) var findings: [Finding]
   /// Where the input did not decide, up to the limit.
-  public let places: [UndecidedPlace]
+  public internal(set) var places: [UndecidedPlace]
   /// How many violations there are of which no finding is listed, nor another one of their kind.
   package let unlisted: Int
   /// How often the input did not decide, by reason, the most frequent first; empty where scenarios were run.

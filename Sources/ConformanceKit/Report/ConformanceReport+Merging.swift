@@ -92,6 +92,7 @@ extension ConformanceReport {
       isComplete: parts.allSatisfy(\.report.isComplete), seen: seen,
       subject: parts.first?.report.subject)
     report.isAlone = parts.first?.report.isAlone ?? false
+    report.parts = parts.flatMap(\.report.parts)
     return report.lacking(unread)
   }
 

@@ -57,6 +57,7 @@ extension ConformanceReport {
       toolVersion: version, inputs: inputs, results: results, isComplete: isComplete, seen: seen,
       subject: subject)
     isAlone = json["complete"]?.bool == true
+    for entry in json["joined"]?.elements ?? [] { parts.append(try JoinedPart(entry, of: file)) }
     for entry in json["unread"]?.elements ?? [] {
       unread.append(try UnreadInput(entry, of: file))
     }

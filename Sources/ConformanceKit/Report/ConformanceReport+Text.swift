@@ -12,6 +12,10 @@ extension ConformanceReport {
       text += paint.heading("Not read, and not judged")
       for input in unread { text += input.text.wrapped(indent: 2) + "\n" }
     }
+    if !parts.isEmpty {
+      let all = parts.map { Self.printable($0.text) }.joined(separator: ", ")
+      text += "Frames are counted through all parts: \(all)".wrapped(indent: 0) + "\n"
+    }
     for spec in specs { text += (text.isEmpty ? "" : "\n") + table(of: spec, paint) }
     if let sums = scenarioSums ?? caseSums { text += "\n  \(sums)\n" }
     text += casesWithoutVerdict

@@ -5,7 +5,9 @@ public struct ConformanceReport: Sendable, Hashable {
   /// The version of the tool that judged.
   public let toolVersion: String
   /// The files that were judged.
-  public let inputs: [String]
+  public internal(set) var inputs: [String]
+  /// The parts of the one capture that they are; none where each is a session by itself.
+  public internal(set) var parts: [JoinedPart] = []
   /// The clauses, in the catalogue's order.
   public internal(set) var results: [ClauseResult]
   /// The files among ``inputs`` that could not be read.
@@ -91,6 +93,7 @@ public struct ConformanceReport: Sendable, Hashable {
     if !unread.isEmpty { json.append(unread) }
     if let subject { json.field("subject", subject.rawValue) }
     if isAlone { json.raw(#","complete":true"#) }
+    if !parts.isEmpty { json.append(parts) }
     json.raw(#","clauses":["#)
     for (index, result) in results.enumerated() {
       if index > 0 { json.raw(",") }
@@ -184,6 +187,16 @@ private struct JSONText {
       raw(index > 0 ? ",{" : "{")
       field("reason", entry.reason.text, isFirst: true)
       raw(",\"count\":\(entry.count)}")
+    }
+    raw("]")
+  }
+
+  mutating func append(_ parts: [JoinedPart]) {
+    raw(#","joined":["#)
+    for (index, part) in parts.enumerated() {
+      raw(index > 0 ? ",{" : "{")
+      field("file", part.file, isFirst: true)
+      raw(",\"firstFrame\":\(part.firstFrame)}")
     }
     raw("]")
   }

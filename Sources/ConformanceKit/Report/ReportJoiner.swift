@@ -5,6 +5,7 @@ public struct ReportJoiner: Sendable {
   private let options: ConformanceOptions
   private let toolVersion: String
   private var inputs: [String] = []
+  private var parts: [JoinedPart] = []
   private var unread: [UnreadInput] = []
   private var seen = SeenProtocols()
   private var subjects: Set<String> = []
@@ -40,6 +41,7 @@ public struct ReportJoiner: Sendable {
   public mutating func add(_ report: ConformanceReport) {
     if clauses.isEmpty { begin(report) }
     inputs += report.inputs
+    parts += report.parts
     unread += report.unread
     subjects.formUnion(report.subjects)
     if let other = report.seen { seen.add(other) }
@@ -91,6 +93,7 @@ public struct ReportJoiner: Sendable {
       isComplete: options.clauses.isEmpty, subjects: subjects, seen: seen,
       subject: options.subject)
     report.isAlone = options.hasOwnMessages
+    report.parts = parts
     return report.lacking(unread)
   }
 }

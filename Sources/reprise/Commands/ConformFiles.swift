@@ -81,6 +81,7 @@ struct ConformFiles {
   /// A judge for each of these would take longer than they do. However many threads there are, the pieces are the same.
   private var pieces: [Range<Int>] {
     guard !run.files.isEmpty else { return [0..<0] }
+    guard !run.isJoined else { return [0..<1] }
     var pieces: [Range<Int>] = []
     var size = 0
     for (index, file) in run.files.enumerated() {
@@ -127,7 +128,8 @@ struct ConformFiles {
     let unread = zip(files, outcomes).compactMap { $1.unread(run.files[$0]) }
     return Verdict(
       outcomes: outcomes, forgotten: forgotten,
-      report: consumer.judge.report(toolVersion: Reprise.version).lacking(unread),
+      report: consumer.judge.report(toolVersion: Reprise.version).lacking(unread)
+        .joined(of: outcomes.flatMap(\.parts)),
       lacksMemory: threads > 1 && isShort)
   }
 

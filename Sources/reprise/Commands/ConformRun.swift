@@ -23,6 +23,12 @@ enum ConformRun {
       shows what takes two for otherwise; and no proxy holds connections of clients that are \
       gone.
       """)
+  static let joined = OptionSpec(
+    name: "joined",
+    help: """
+      Judges the files as one capture that was written in parts, as by rotation: connections go on \
+      from one to the next, and frames are counted through all.
+      """)
   static let allowEmpty = OptionSpec(
     name: "allow-empty", help: "Ends with 0, not 2, where no clause had anything to judge.")
   static let format = OptionSpec(
@@ -57,7 +63,8 @@ enum ConformRun {
     let all = try SessionFolder.expand(all, console)
     let places = try shard?.places(of: all)
     let files = places?.map { all[$0] } ?? all
-    let run = try InputRun(files, arguments, console, output: nil)
+    let run = try InputRun(
+      files, arguments, console, isJoined: try isJoined(files, arguments))
     let baseline = try BaselineOptions(arguments, inputs: files, folders: folders)
     var judging = try options(arguments, baseline)
     judging.connections = try arguments.value(client).map {
@@ -69,7 +76,7 @@ enum ConformRun {
     if files.isEmpty, shard != nil { console.note("--shard", "none of the files is of this part") }
     // A report on nothing would look as if nothing were violated; that on a part is joined with others, and tells them
     // what could not be read.
-    guard report.unread.count < files.count || shard != nil else { return .unable }
+    guard report.unread.count < run.sessions.count || shard != nil else { return .unable }
     return try conclude(
       report.asPart(shard?.named(places: places)), isWhole: report.unread.isEmpty,
       isStrange: judging.connections?.isEmpty == true,
@@ -99,8 +106,9 @@ enum ConformRun {
       throw UsageError(
         "--client reads its files twice, and an interface can't be", "name a file")
     }
-    guard !arguments.has(.shard) else {
-      throw UsageError("--shard takes a part of files, and an interface has none", "name files")
+    for option in [.shard, joined] where arguments.has(option) {
+      throw UsageError(
+        "--\(option.name) is about files, and an interface has none", "name files")
     }
     let baseline = try BaselineOptions(arguments, inputs: [])
     let outputs = try ReportFiles(arguments, inputs: [], others: baseline.paths)
@@ -118,6 +126,24 @@ enum ConformRun {
         []
       }
     }
+  }
+
+  /// Whether the files are parts of one capture.
+  /// - Throws: ``UsageError`` where they can't be.
+  private static func isJoined(
+    _ files: [String], _ arguments: Arguments
+  ) throws(UsageError) -> Bool {
+    guard arguments.has(joined) else { return false }
+    guard !arguments.has(.shard) else {
+      throw UsageError(
+        "--shard takes a part of files, and what is joined can't be parted", "leave out one of them"
+      )
+    }
+    guard !files.contains("-") else {
+      throw UsageError(
+        "--joined looks first when each file begins, and standard input is read once", "name files")
+    }
+    return files.count > 1
   }
 
   /// What is judged, and how.

@@ -4,7 +4,7 @@ enum ConformTraceCommand: Command {
     name: "conform trace",
     summary: "Judges captures and recordings by clauses of MQTT and WebSocket.",
     operands: "FILE... | --interface NAME", operandCount: 0...Int.max,
-    options: ConformRun.options + [.shard] + InterfaceOptions.live,
+    options: ConformRun.options + [ConformRun.joined, .shard] + InterfaceOptions.live,
     details: """
       FILE is a capture (pcap or pcapng, also gzip-compressed), a recording (.jsonl), or a
       folder for those in it; - is standard input. All files together are judged in one report.
@@ -22,6 +22,11 @@ enum ConformTraceCommand: Command {
 
       Several files are judged at the same time, by as many threads as --jobs says, in the
       memory that --memory allows for all of them; the report is the same with any number.
+
+      --joined takes captures that one program wrote one after the other for the one session
+      that they are: dumpcap -b, tcpdump -C or -G, and record interface --rotate write such.
+      They are read in the order of their first frames; the report says with which frame each
+      begins.
 
       --shard 3/16 judges the third of sixteen parts of the files, for as many machines;
       reprise report merge joins their reports in JSON to that on all files.
@@ -43,6 +48,7 @@ enum ConformTraceCommand: Command {
         reprise conform trace --report junit=r.xml --report sarif=r.sarif *.pcap
         reprise conform trace --write-baseline accepted.json *.pcap
         reprise conform trace --baseline accepted.json *.pcap
+        reprise conform trace --joined day-*.pcapng
         reprise conform trace --shard 3/16 --format json -o 3.json captures/
         reprise conform trace --interface lo --bpf 'port 1883' --duration 10m
       """)

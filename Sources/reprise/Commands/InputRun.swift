@@ -21,8 +21,10 @@ extension SessionConsumer {
 
 /// One pass over all files of a command.
 struct InputRun {
-  /// The files, as they were typed.
+  /// The files, as they were typed; those of one capture in the order in which they were captured.
   let files: [String]
+  /// Whether all files are parts of one capture, which then is called as the first of them.
+  let isJoined: Bool
   private(set) var options: InputOptions
   private let console: Console
   private let showsProgress: Bool
@@ -40,10 +42,26 @@ struct InputRun {
     _ files: [String], _ arguments: Arguments, _ console: Console, output: OutputFile?
   ) throws(UsageError) {
     self.files = files
+    isJoined = false
     self.console = console
     options = try InputOptions(arguments)
     showsProgress = output?.isTerminal != true
   }
+
+  /// Prepares a pass over files that may be the parts of one capture.
+  /// - Throws: ``UsageError`` for an option that can't be understood, and ``CaptureError`` for a part that is none.
+  init(
+    _ files: [String], _ arguments: Arguments, _ console: Console, isJoined: Bool
+  ) throws {
+    self.files = isJoined ? try CaptureJoint.inOrder(files) : files
+    self.isJoined = isJoined
+    self.console = console
+    options = try InputOptions(arguments)
+    showsProgress = true
+  }
+
+  /// The names of what is read one after the other.
+  var sessions: ArraySlice<String> { isJoined ? files.prefix(1) : files[...] }
 
   /// Keeps what comes through standard input, where that is one of the files, so that it can be read again.
   /// - Throws: ``CaptureError`` where there is no room, or ``Interrupted``.
@@ -65,7 +83,7 @@ struct InputRun {
   func read(into consumer: inout some SessionConsumer) throws -> Int {
     try withProgress { progress in
       var unread = 0
-      for file in files {
+      for file in sessions {
         progress.begin(file)
         try consumer.beginFile(file)
         if options.leavesConnectionsOut { consumer.note(.leftOut) }
@@ -86,7 +104,7 @@ struct InputRun {
   func readSilently(into consumer: inout some SessionConsumer) throws -> Int {
     let progress = Progress(of: [], isWanted: false, console)
     var unread = 0
-    for file in files {
+    for file in sessions {
       try consumer.beginFile(file)
       if try !read(file, options, into: &consumer, progress).isRead { unread += 1 }
       try consumer.endFile()
@@ -123,6 +141,15 @@ struct InputRun {
       }
     }
 
+    /// The parts of the capture that was read, and with which of its frames each begins; none of a file alone.
+    var parts: [JoinedPart] {
+      switch self {
+      case .read(let summary):
+        summary.joints.map { JoinedPart(file: $0.file, firstFrame: $0.firstFrame) }
+      case .failed: []
+      }
+    }
+
     /// Why whole connections may be missing, by what was read.
     var missing: [MissingConnections] {
       switch self {
@@ -156,6 +183,9 @@ struct InputRun {
     var watched = WatchedConsumer(base: consumer, progress: progress)
     defer { consumer = watched.base }
     do {
+      guard !isJoined else {
+        return .read(try SessionInput.read(joining: files, options: options, into: &watched))
+      }
       return .read(
         try SessionInput.read(
           file == "-" ? kept?.path ?? file : file, options: options, into: &watched))
@@ -165,9 +195,10 @@ struct InputRun {
       try Interruption.check()
       let reason = (error as? CaptureError)?.reason ?? (error as? RecordingError)?.reason
       // What can't be read may be a key, and not the file.
-      let keys = options.keyLogs + [options.serverKey].compactMap(\.self)
+      let others =
+        options.keyLogs + [options.serverKey].compactMap(\.self) + (isJoined ? files : [])
       let named = (error as? CaptureError)?.file
-      let place = named.flatMap { keys.contains($0) ? $0 : nil } ?? file
+      let place = named.flatMap { others.contains($0) ? $0 : nil } ?? file
       return .failed(place, reason ?? "\(error)")
     }
   }
@@ -184,7 +215,7 @@ struct InputRun {
 extension InputSummary {
   /// Why whole connections may be missing, by what was read.
   var missingConnections: [MissingConnections] {
-    (framesDropped > 0 ? [.dropped] : [])
+    (framesDropped > 0 || lacksParts ? [.dropped] : [])
       + (unreadBeginnings.isEmpty ? [] : [.unread(begun: unreadBeginnings)])
   }
 }
@@ -208,6 +239,10 @@ private struct WatchedConsumer<Base: EventConsumer>: EventConsumer {
     try base.consume(event)
   }
 
+  mutating func begin(_ header: RecordingHeader) throws { try base.begin(header) }
+  mutating func note(unknown members: [JSONMember], line: Int) {
+    base.note(unknown: members, line: line)
+  }
   mutating func expect(connection: Int) { base.expect(connection: connection) }
 }
 

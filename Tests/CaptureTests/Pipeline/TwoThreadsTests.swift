@@ -21,7 +21,7 @@ import Wire
 
   private static func compare(_ path: String) throws {
     let alone = outcome(path) { try SessionInput.read($0, into: &$1) }
-    let apart = outcome(path) { try SessionInput.readApart($0, InputOptions(), into: &$1) }
+    let apart = outcome(path) { try SessionInput.readApart([$0], InputOptions(), into: &$1) }
     #expect(alone.lines == apart.lines)
     #expect(alone.text == apart.text)
   }
@@ -68,7 +68,7 @@ import Wire
     let file = try TemporaryCapture(capture.bytes)
     try Self.compare(file.path)
     let shown = Self.outcome(file.path) {
-      try SessionInput.readApart($0, InputOptions(), into: &$1)
+      try SessionInput.readApart([$0], InputOptions(), into: &$1)
     }
     for code in ["before-answer", "unmasked-from-client", "reserved-opcode"] {
       #expect(shown.lines.contains("\"\(code)\""), "\(code) in \(shown.lines)")
@@ -136,7 +136,7 @@ import Wire
     let file = try TemporaryCapture(Self.capture(ofMessages: sizes))
     var weary = Weary(most: most)
     #expect(throws: Refusal(count: most)) {
-      try SessionInput.readApart(file.path, InputOptions(), into: &weary)
+      try SessionInput.readApart([file.path], InputOptions(), into: &weary)
     }
     #expect(weary.count == most)
   }
@@ -172,7 +172,7 @@ import Wire
   @Test func oneEventMoreThanThereAreIsNoError() throws {
     let file = try TemporaryCapture(Self.capture(ofMessages: [Int](repeating: 10, count: 2_500)))
     var weary = Weary(most: 12_500)
-    let summary = try SessionInput.readApart(file.path, InputOptions(), into: &weary)
+    let summary = try SessionInput.readApart([file.path], InputOptions(), into: &weary)
     #expect(weary.count == 12_500)
     #expect(summary.connections == 2_500)
   }

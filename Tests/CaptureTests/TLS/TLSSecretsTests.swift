@@ -186,7 +186,7 @@
         let bytes = Self.pcapng(session, secretsBehind: place)
         let emitter = SessionEmitter { list.consume($0) }
         var capture = try CaptureSession(
-          CaptureReader(ByteSource(bytes: bytes)), InputOptions(), emitter, rereading: nil)
+          CaptureReader(ByteSource(bytes: bytes)), InputOptions(), emitter, rereading: [])
         while try capture.read(.max) {}
         let summary = try capture.finish()
         #expect(Self.controlPackets(list.events) == (isRead ? Self.packets : 0), "\(place)")
