@@ -132,4 +132,23 @@ import Wire
     #expect(try take("a") == 2)
     #expect(try take("a") == nil && choice.next == nil)
   }
+
+  @Test("A client that gets none is told why")
+  func refuses() throws {
+    let script = try Dialogue([
+      Dialogue.client(.connect("a")), Dialogue.server(.connack),
+      Dialogue.client(.connect("b"), on: 2),
+    ]).script()
+    var choice = ConnectionChoice(script)
+    _ = choice.take(for: try ReplayPacket(.connect("a")))
+    let settings = ReplaySettings.matching(.json)
+    let again = choice.refusal(of: try ReplayPacket(.connect("a")), settings)
+    #expect(again.kind == .extraAction && again.place?.frame == 2)
+    #expect(again.expected == "no other connection of a")
+    let early = choice.refusal(of: try ReplayPacket(.pingreq), settings)
+    #expect(early.kind == .otherAction && early.place?.frame == 3)
+    #expect(early.expected == "CONNECT b  mqtt-3.1.1  clean  keep-alive 60 s")
+    #expect(early.actual == "PINGREQ")
+    #expect(choice.absence("nobody came", settings)?.place?.frame == 3)
+  }
 }

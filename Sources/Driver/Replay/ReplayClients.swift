@@ -15,9 +15,7 @@ package final class ReplayClients: ReplayParty {
   private var tempo: ReplayTempo
   /// The ends of connections that were not begun, in the order in which they do.
   private var waiting: ArraySlice<Int>
-  private var links: [(link: ReplayLink, index: Int)] = []
-  /// When each connection last said that its client lives, without having anything else to say.
-  private var pings: [Int: Timestamp] = [:]
+  private var links: [ReplayLink] = []
   /// What identifiers are in this run, by the client.
   private var identifiers: [String: [UInt16: UInt16]] = [:]
   private var news: [Event] = []
@@ -42,12 +40,12 @@ package final class ReplayClients: ReplayParty {
 
   // MARK: Sockets
 
-  package var interests: [pollfd] { links.map(\.link.connection.interest) }
+  package var interests: [pollfd] { links.map(\.connection.interest) }
 
   package func service(
     _ events: ArraySlice<pollfd>, _ buffer: inout [UInt8], _ now: Timestamp
   ) {
-    for ((link, _), file) in zip(links, events) where file.revents != 0 {
+    for (link, file) in zip(links, events) where file.revents != 0 {
       for packet in link.receive(file.revents, &buffer, now) where ending == nil {
         take(packet, on: link, now)
       }
@@ -79,8 +77,8 @@ package final class ReplayClients: ReplayParty {
     while isMoving, ending == nil {
       isMoving = false
       wake = nil
-      for (link, index) in links where ending == nil {
-        let next = goOn(link, index, now)
+      for link in links where ending == nil {
+        let next = goOn(link, now)
         wake = earlier(wake, next.wake)
         isMoving = isMoving || next.hasMoved
       }
@@ -88,14 +86,14 @@ package final class ReplayClients: ReplayParty {
       wake = earlier(wake, next.wake)
       isMoving = isMoving || next.hasMoved
     }
-    links.removeAll { $0.link.isSettled && $0.link.end?.isDone != false }
+    links.removeAll { $0.isSettled && $0.end?.isDone != false }
     settle()
     return wake
   }
 
   /// The first step of the session that did not happen, by its number; nil where all have.
   private var firstOpen: Int? {
-    let begun = links.compactMap { $0.link.end?.firstOpen }.min()
+    let begun = links.compactMap { $0.end?.firstOpen }.min()
     let next = waiting.first.map { script.connections[$0].steps[0].order }
     return [begun, next].compactMap(\.self).min()
   }
@@ -110,17 +108,18 @@ package final class ReplayClients: ReplayParty {
     waiting = waiting.dropFirst()
     do throws(DataClientError) {
       let link = ReplayLink(
-        try CaseConnection(index + 1, to: place, connection.version, nil, nil, now),
-        ReplayedEnd(
-          connection, as: .client, settings,
-          identifiers: identifiers[connection.clientID] ?? [:], at: now), at: now)
-      links.append((link, index))
+        try CaseConnection(index + 1, to: place, connection.version, nil, nil, now), at: now)
+      link.index = index
+      link.end = ReplayedEnd(
+        connection, as: .client, settings, identifiers: identifiers[connection.clientID] ?? [:],
+        at: now)
+      links.append(link)
     } catch { ending = .unreachable(error.message) }
     return (nil, true)
   }
 
   private func goOn(
-    _ link: ReplayLink, _ index: Int, _ now: Timestamp
+    _ link: ReplayLink, _ now: Timestamp
   ) -> (wake: Timestamp?, hasMoved: Bool) {
     link.connection.goOn(now)
     if let problem = unreachable(link, now) {
@@ -145,11 +144,11 @@ package final class ReplayClients: ReplayParty {
     case .end(let how):
       link.close(how, now)
       return (nil, true)
-    case .wait(let time): return (earlier(time, ping(link, end, index, now)), false)
+    case .wait(let time): return (earlier(time, ping(link, end, now)), false)
     case .nothing:
       if end.isDone, end.script.hasEnd { link.connection.finish(now) }
       let wake = end.isDone ? nil : give(up: end, now)
-      return (earlier(wake, ping(link, end, index, now)), false)
+      return (earlier(wake, ping(link, end, now)), false)
     }
   }
 
@@ -177,14 +176,12 @@ package final class ReplayClients: ReplayParty {
 
   /// Says that the client lives, where the recorded one has kept to its Keep Alive and the replay is slower.
   /// - Returns: When to say it next; nil where it need not be said.
-  private func ping(
-    _ link: ReplayLink, _ end: ReplayedEnd, _ index: Int, _ now: Timestamp
-  ) -> Timestamp? {
+  private func ping(_ link: ReplayLink, _ end: ReplayedEnd, _ now: Timestamp) -> Timestamp? {
     guard end.keepsAlive, let sent = end.sent?.time, !link.connection.isOver else { return nil }
-    let last = max(sent, pings[index] ?? sent)
+    let last = max(sent, link.lastPing ?? sent)
     let due = last.advanced(by: .seconds(Int64(end.script.keepAlive)))
     guard due <= now else { return due }
-    pings[index] = now
+    link.lastPing = now
     link.connection.send([MQTTPacketType.pingreq.rawValue << 4, 0], now)
     return now.advanced(by: .seconds(Int64(end.script.keepAlive)))
   }
@@ -192,7 +189,7 @@ package final class ReplayClients: ReplayParty {
   /// Sees whether all is over; clients whose end is not recorded leave then in good order.
   private func settle() {
     guard ending == nil, waiting.isEmpty,
-      links.allSatisfy({ $0.link.end?.isDone ?? true })
+      links.allSatisfy({ $0.end?.isDone ?? true })
     else { return }
     ending = .done
   }
@@ -203,7 +200,7 @@ package final class ReplayClients: ReplayParty {
   }
 
   package func breakOff(_ now: Timestamp) {
-    for (link, _) in links where !link.connection.isOver {
+    for link in links where !link.connection.isOver {
       // Who leaves without a word would have its will be told.
       link.connection.send([MQTTPacketType.disconnect.rawValue << 4, 0], now)
       link.connection.finish(now)

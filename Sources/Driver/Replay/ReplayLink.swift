@@ -8,10 +8,14 @@ final class ReplayLink {
   let connection: CaseConnection
   /// The end that is played; nil as long as nobody knows which one.
   var end: ReplayedEnd?
+  /// The place of its connection in the session; nil as long as nobody knows it.
+  var index: Int?
   /// When it was begun.
   let begin: Timestamp
   /// When it is ended by force, where all of the recording has happened on it.
   var leaving: Timestamp?
+  /// When a client last said that it lives, without having anything else to say.
+  var lastPing: Timestamp?
   /// Whether the end of the connection was taken note of.
   var isSettled = false
   private var aliases = AliasedTopics()
@@ -19,8 +23,8 @@ final class ReplayLink {
   /// How long the other end may take to close a connection on which all has happened.
   static let grace: Duration = .seconds(2)
 
-  init(_ connection: CaseConnection, _ end: ReplayedEnd?, at now: Timestamp) {
-    (self.connection, self.end, begin) = (connection, end, now)
+  init(_ connection: CaseConnection, at now: Timestamp) {
+    (self.connection, begin) = (connection, now)
   }
 
   /// Does what the socket is ready for.

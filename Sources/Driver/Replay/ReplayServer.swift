@@ -84,13 +84,13 @@ package final class ReplayServer: ReplayParty {
     while let socket = try? listener.accept() {
       let connection = CaseConnection(
         links.count + 1, from: socket, security: place.security, .v3_1_1, nil, nil)
-      links.append(ReplayLink(connection, nil, at: now))
+      links.append(ReplayLink(connection, at: now))
     }
   }
 
   private func take(_ packet: ReplayPacket, on link: ReplayLink, _ now: Timestamp) {
     if link.end == nil { guard begin(packet, on: link, now) else { return } }
-    guard let index = place(of: link), var end = link.end else { return }
+    guard let index = link.index, var end = link.end else { return }
     link.end = nil
     defer { link.end = end }
     var tempo = tempos[index] ?? ReplayTempo(settings.speed)
@@ -118,12 +118,11 @@ package final class ReplayServer: ReplayParty {
     link.end = ReplayedEnd(
       connection, as: .server, settings, identifiers: identifiers[connection.clientID] ?? [:],
       at: now)
+    link.index = index
     taken[index] = link
     tempos[index] = ReplayTempo(settings.speed)
     return true
   }
-
-  private func place(of link: ReplayLink) -> Int? { taken.first { $0.value === link }?.key }
 
   private func refuse(_ link: ReplayLink) {
     guard let end = link.end else { return link.connection.reset(link.begin) }
@@ -134,11 +133,9 @@ package final class ReplayServer: ReplayParty {
 
   package func goOn(_ now: Timestamp) -> Timestamp? {
     var wake: Timestamp?
-    for (index, link) in taken.sorted(by: { $0.key < $1.key }) where ending == nil {
-      wake = earlier(wake, goOn(link, index, now))
-    }
-    for link in links {
+    for link in links where ending == nil {
       link.connection.goOn(now)
+      wake = earlier(wake, goOn(link, now))
       wake = earlier(wake, link.connection.wakeTime)
       // Who says nothing is no client of the session.
       if link.end == nil, link.begin.advanced(by: settings.patience) <= now {
@@ -150,8 +147,8 @@ package final class ReplayServer: ReplayParty {
     return wake
   }
 
-  private func goOn(_ link: ReplayLink, _ index: Int, _ now: Timestamp) -> Timestamp? {
-    guard var end = link.end, var tempo = tempos[index] else { return nil }
+  private func goOn(_ link: ReplayLink, _ now: Timestamp) -> Timestamp? {
+    guard let index = link.index, var end = link.end, var tempo = tempos[index] else { return nil }
     link.end = nil
     defer { (link.end, tempos[index]) = (end, tempo) }
     if link.hasNewEnd {

@@ -96,11 +96,11 @@ extension ReplayedEnd {
   /// What differs between a packet and that of a step.
   func compare(_ packet: ReplayPacket, with step: Int) -> ReplayComparison {
     var comparison = ReplayComparison(settings.options, isAfterBindings: !bindings.isEmpty)
-    guard let recorded = script.steps[step].packet, let expected = recorded.decoded,
-      let actual = packet.decoded
-    else {
-      comparison.noteOther(
-        script.steps[step].packet.map { "\($0.type.name)" }, "\(packet.type.name)")
+    let recorded = script.steps[step].packet
+    guard let expected = recorded?.decoded, let actual = packet.decoded else {
+      // What can't be read is the same where its bytes are.
+      if recorded?.bytes == packet.bytes { return comparison }
+      comparison.noteOther(recorded.map { "\($0.type.name)" }, "\(packet.type.name)")
       return comparison
     }
     comparison.compare(expected, actual)

@@ -36,14 +36,14 @@ package struct ConnectionChoice: Sendable {
   ///   - settings: How the session is replayed.
   /// - Returns: The divergence.
   package func refusal(of packet: ReplayPacket, _ settings: ReplaySettings) -> ReplayDivergence {
-    let source = settings.options.source ?? "FILE"
-    let step = next.map { script.connections[$0].steps[0] } ?? script.connections.last?.steps.last
-    return ReplayDivergence(
-      kind: next == nil || packet.type == .connect ? .extraAction : .otherAction,
-      place: step?.place,
-      expected: next == nil ? nil : step?.summary, actual: packet.summary, differences: [],
-      remedy: step.map { $0.place.inspection(of: source) } ?? "",
-      advice: ["if the client is right: record the session anew"])
+    guard case .connect(let connect) = packet.decoded?.content else {
+      let step = next.map { script.connections[$0].steps[0] }
+      return divergence(.otherAction, step, step?.summary, packet.summary, settings)
+    }
+    let own = script.connections.last { $0.clientID == connect.clientID }
+    let expected = own.map { "no other connection of \($0.clientID)" } ?? "no other connection"
+    let step = (own ?? script.connections.last)?.steps.last
+    return divergence(.extraAction, step, expected, packet.summary, settings)
   }
 
   /// What is said where nobody comes for a connection any more; nil where all are taken.
@@ -54,9 +54,16 @@ package struct ConnectionChoice: Sendable {
   package func absence(_ why: String, _ settings: ReplaySettings) -> ReplayDivergence? {
     guard let next else { return nil }
     let step = script.connections[next].steps[0]
-    return ReplayDivergence(
-      kind: .missingAction, place: step.place, expected: step.summary, actual: why, differences: [],
-      remedy: step.place.inspection(of: settings.options.source ?? "FILE"),
+    return divergence(.missingAction, step, step.summary, why, settings)
+  }
+
+  private func divergence(
+    _ kind: ReplayDivergence.Kind, _ step: ScriptStep?, _ expected: String?, _ actual: String,
+    _ settings: ReplaySettings
+  ) -> ReplayDivergence {
+    ReplayDivergence(
+      kind: kind, place: step?.place, expected: expected, actual: actual, differences: [],
+      remedy: step.map { $0.place.inspection(of: settings.options.source ?? "FILE") } ?? "",
       advice: ["if the client is right: record the session anew"])
   }
 }

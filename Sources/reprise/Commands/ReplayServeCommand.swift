@@ -50,10 +50,12 @@ enum ReplayServeCommand: Command {
       let host = typed.lastIndex(of: ":").map { typed[..<$0] } ?? "localhost"
       console.note(run.file, "listening on \(host):\(port)")
     }
-    return try run.run(with: "clients", repeats: false) {
+    // A command is started anew; who connects by himself may do so at any time.
+    let repeats = run.options.repeats
+    return try run.run(with: "clients", repeats: repeats && command != nil) {
       let server = ReplayServer(
         run.script, run.options.settings, at: served.place, on: listener,
-        repeats: run.options.repeats)
+        repeats: repeats && command == nil)
       if let command { try server.start(command, port: port) }
       return server
     }
