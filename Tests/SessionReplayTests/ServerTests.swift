@@ -174,6 +174,54 @@ import Wire
     #expect(divergence.actual == "the client ends the connection")
   }
 
+  @Test("A client that disconnects before it was sent everything is told what it misses")
+  func disconnectsTooEarly() throws {
+    let script = try Dialogue([
+      Dialogue.client(.connect("a")), Dialogue.server(.connack),
+      Dialogue.server(.publish("b", "x")), Dialogue.client(.disconnect),
+    ]).script()
+    var play = Play(script, as: .server, speed: 1)
+    try play.send(.connect("a"))
+    play.wait(.milliseconds(1))
+    try play.send(.disconnect)
+    #expect(play.divergence?.kind == .leftOver)
+    #expect(play.divergence?.place?.frame == 3)
+    #expect(play.divergence?.expected == #"PUBLISH b  qos 0  1 B  "x", from the server"#)
+    #expect(play.divergence?.actual == "the client ends the connection before")
+    var patient = Play(script, as: .server, speed: 1)
+    try patient.send(.connect("a"))
+    patient.wait(.milliseconds(1))
+    patient.wait(.milliseconds(1))
+    try patient.send(.disconnect)
+    #expect(patient.divergence == nil && patient.end.isDone)
+  }
+
+  @Test(
+    "A password that the recording hides may be any, and what can't be read is what has its bytes")
+  func comparesWhatIsHidden() throws {
+    func connect(_ password: String) -> MQTTPacket.Content {
+      .connect(.init(clientID: "a", username: "u", password: Array(password.utf8)))
+    }
+    let reserved = PacketBytes([0x00, 1, 7])
+    let script = try Dialogue([Dialogue.client(connect("***"))])
+      .adding(.mqtt(reserved), by: .client).script()
+    #expect(script.connections[0].lacksPassword)
+    for match in ReplayMatch.allCases {
+      for (byte, isRight) in [(UInt8(7), true), (8, false)] {
+        var play = Play(script, as: .server, match: match)
+        try play.send(connect("secret"))
+        try play.send(bytes: [0x00, 1, byte])
+        #expect((play.divergence == nil) == isRight && play.end.isDone == isRight)
+      }
+    }
+    let shown = try Dialogue([Dialogue.client(connect("known"))]).script()
+    #expect(!shown.connections[0].lacksPassword)
+    var play = Play(shown, as: .server, match: .strict)
+    try play.send(connect("secret"))
+    #expect(play.divergence?.differences.map(\.place) == ["password"])
+    #expect(play.divergence.map { "\($0)".contains("secret") } == false)
+  }
+
   @Test("A client that says nothing more is given up, so much later than recorded")
   func givesUp() throws {
     var play = Play(try Self.recorded(), as: .server)

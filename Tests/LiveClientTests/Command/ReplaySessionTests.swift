@@ -298,6 +298,44 @@ import Testing
       damaged.errors.contains(": the remaining length does not end within four bytes at frame 6, "))
   }
 
+  @Test("Both ends go through a session by TLS", arguments: ["mqtts", "wss"])
+  func secure(scheme: String) async throws {
+    let file = Self.recording("qos-levels-v5")
+    let path = scheme == "wss" ? "/mqtt" : ""
+    let run = try await RunningCommand.run(
+      [
+        "replay", "serve", file, "--speed", "max", "--", RunningCommand.path, "replay", "drive",
+        file, "\(scheme)://localhost:{port}\(path)", "--ca-file", "{ca}", "--speed", "max",
+      ], in: directory)
+    #expect(run.status == 0, "\(run.output)\(run.errors)")
+    #expect(run.output.contains("\n# the session ends: 5 connections, "))
+  }
+
+  @Test("A server that asks for a password gets the one that was typed")
+  func showsCredentials() async throws {
+    let folder = try Scratch()
+    try folder.write("hush\n", to: "password")
+    _ = try await Child.run([
+      "mosquitto_passwd", "-b", "-c", folder.file("users"), "operator", "hush",
+    ])
+    let broker = try await Broker(
+      ["allow_anonymous false", "password_file \(folder.file("users"))"], directory: folder)
+    let words = [
+      "replay", "drive", Self.recording("qos-levels-v311"), broker.url, "--speed", "max",
+      "--connection", "3",
+    ]
+    let none = try await RunningCommand.run(words, in: directory)
+    #expect(none.status == 1)
+    #expect(none.output.contains("  differs:  reasonCode: expected 0, actual 5\n"))
+    #expect(
+      none.output.contains(
+        "  or:       if the server wants a password: add --username NAME --password-file FILE\n"))
+    let some = try await RunningCommand.run(
+      words + ["--username", "operator", "--password-file", folder.file("password")], in: directory)
+    #expect(some.status == 0, "\(some.output)\(some.errors)")
+    await broker.stop()
+  }
+
   @Test("Ctrl-C ends a server that waits")
   func isInterrupted() async throws {
     let server = try await Server([Self.recording("qos-levels-v311")], in: directory)

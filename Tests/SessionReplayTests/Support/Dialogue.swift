@@ -72,7 +72,11 @@ struct Dialogue {
 extension ReplayPacket {
   /// A packet of this run.
   init(_ content: MQTTPacket.Content, _ version: MQTTVersion = .v3_1_1, dup: Bool = false) throws {
-    let bytes = try MQTTPacket(content, version: version, dup: dup).encoded()
+    try self.init(MQTTPacket(content, version: version, dup: dup).encoded(), version)
+  }
+
+  /// A packet of this run, which need not be one that can be read.
+  init(_ bytes: [UInt8], _ version: MQTTVersion = .v3_1_1) throws {
     guard case .header(let header) = MQTTFixedHeader.read(bytes.span.bytes) else {
       throw NoPacket()
     }

@@ -31,8 +31,15 @@ struct Play {
   mutating func send(
     _ content: MQTTPacket.Content, _ version: MQTTVersion = .v3_1_1, dup: Bool = false
   ) throws -> [MQTTPacket.Content] {
+    try take(ReplayPacket(content, version, dup: dup))
+  }
+
+  /// Sends bytes of the test's, which need not be a packet that can be read.
+  mutating func send(bytes: [UInt8]) throws { _ = try take(ReplayPacket(bytes)) }
+
+  private mutating func take(_ packet: ReplayPacket) throws -> [MQTTPacket.Content] {
     guard divergence == nil else { return [] }
-    switch end.take(try ReplayPacket(content, version, dup: dup), at: now, by: &tempo) {
+    switch end.take(packet, at: now, by: &tempo) {
     case .matched: break
     case .passed: passed += 1
     case .diverged(let divergence): self.divergence = divergence
