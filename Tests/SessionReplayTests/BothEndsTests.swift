@@ -50,6 +50,37 @@ import Wire
     }
   }
 
+  /// What comes from outside may be anything; the same is drawn each time.
+  @Test(
+    "Whatever the other end sends is told, and ends nothing else", arguments: recordings,
+    Peer.allCases)
+  func takesAnything(name: String, own: Peer) throws {
+    var random = SeededGenerator(seed: UInt64(name.utf8.count))
+    for connection in try Self.script(name).connections {
+      let now = Dialogue.time(0)
+      let packets = connection.steps.compactMap(\.packet).filter { $0.bytes.count < 4_096 }
+      for _ in 0..<12 {
+        var tempo = ReplayTempo(1)
+        var end = ReplayedEnd(connection, as: own, .matching(.json), at: now)
+        for packet in packets.prefix(20) {
+          var bytes = packet.bytes
+          for _ in 0..<(random.next() % 3) {
+            let place = Int(random.next() % UInt64(bytes.count))
+            bytes[place] = UInt8(truncatingIfNeeded: random.next())
+          }
+          if random.next() % 8 == 0 { bytes.removeLast(Int(random.next() % UInt64(bytes.count))) }
+          guard let one = try? ReplayPacket(bytes, connection.version) else { continue }
+          _ = end.take(one, at: now, by: &tempo)
+          _ = end.next(at: now.advanced(by: .seconds(9)), by: &tempo) { _ in true }
+        }
+        _ = end.deadline(by: tempo)
+        _ = end.givingUp("sends nothing more")
+        _ = end.takeEnd(at: now, by: &tempo)
+        #expect(end.firstOpen == nil || !end.isDone)
+      }
+    }
+  }
+
   /// Hands all that one end has to say to the other one; returns how much that is.
   private func move(
     _ from: inout ReplayedEnd, to other: inout ReplayedEnd, _ now: Timestamp,

@@ -97,6 +97,31 @@ import Wire
     #expect(script.notes == ["not replayed as their CONNECT is not there: connection 7"])
   }
 
+  @Test("What is not there is told")
+  func tellsAbsence() throws {
+    let dialogue = try Self.two()
+    for (selection, what) in [
+      (ScriptReader.Selection(numbers: [9]), "such connection of MQTT"),
+      (ScriptReader.Selection(clientID: "c"), "such connection of MQTT"),
+    ] {
+      let error = try #require(throws: DataClientError.self) { try dialogue.script(selection) }
+      #expect(
+        error.message
+          == "it has no \(what), or none in the time that was asked for; reprise inspect shows all")
+    }
+    let webSocket = EventContext(
+      time: Dialogue.time(1), frame: 1, connection: 4, sender: .client, wire: .webSocket)
+    var reader = ScriptReader(.init(), within: .init(), limit: 1 << 20)
+    Event(webSocket, .webSocket(WebSocketFrame(.text, [0x61], maskingKey: nil))).withView {
+      reader.consume($0)
+    }
+    let error = try #require(throws: DataClientError.self) { try reader.script() }
+    #expect(
+      error.message
+        == "connection 4 speaks websocket, and only connections of MQTT can be replayed so; reprise "
+        + "replay sdk plays sessions of WebSocket and HTTP")
+  }
+
   @Test("Too much is not kept")
   func isLimited() throws {
     let error = try #require(throws: DataClientError.self) { try Self.two().script(limit: 60) }

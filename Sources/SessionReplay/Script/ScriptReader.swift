@@ -203,9 +203,10 @@ package struct ScriptReader: EventConsumer, Sendable {
         "connection \(other.key) speaks \(other.value), and only connections of MQTT can be "
           + "replayed so; reprise replay sdk plays sessions of WebSocket and HTTP")
     }
-    let what = selection.isAll ? "" : ", or not that one"
+    let what = selection.isAll ? "connection of MQTT" : "such connection of MQTT"
     return DataClientError(
-      .unreadable, "it has no connection of MQTT\(what) in that time; reprise inspect shows all")
+      .unreadable,
+      "it has no \(what), or none in the time that was asked for; reprise inspect shows all")
   }
 
   private func notes(_ headless: [Int]) -> [String] {
