@@ -58,6 +58,8 @@ let package = Package(
     // Plays a recorded session on the SDK, whose app it plays itself: for `replay sdk`.
     .target(
       name: "SDKReplay", dependencies: ["RepriseCore", "DeviceSDK"], swiftSettings: settings),
+    // Plays one end of recorded connections, as machines without sockets: for `replay serve` and `replay drive`.
+    .target(name: "SessionReplay", dependencies: ["RepriseCore", "Wire"], swiftSettings: settings),
     // The files of the folder Conformance as bytes, so that the command is one file and needs no other.
     .target(name: "CConformance"),
     // The page of a session, its style and its script, for the same reason.
@@ -116,6 +118,10 @@ let package = Package(
       name: "StatisticsTests", dependencies: ["RepriseCore", "Statistics", "TestSupport", "Wire"],
       swiftSettings: settings),
     .testTarget(
+      name: "SessionReplayTests",
+      dependencies: ["Capture", "RepriseCore", "SessionReplay", "Wire"],
+      swiftSettings: settings),
+    .testTarget(
       name: "SessionViewTests",
       dependencies: ["RepriseCore", "SessionView"],
       swiftSettings: settings),
@@ -161,11 +167,13 @@ let package = Package(
     .target(
       name: "Proxy", dependencies: ["Capture", "LiveClient", "RepriseCore"],
       swiftSettings: settings),
-    // Provokes brokers by cases, and records what comes of it: for `conform broker`.
+    // Provokes brokers and clients by cases, and records what comes of it: for `conform broker` and its like. Puts the
+    // ends of recorded connections on sockets: for `replay serve` and `replay drive`.
     .target(
       name: "Driver",
       dependencies: [
-        "CConformance", "Capture", "LiveClient", "RepriseCore", "Wire", "WireDeflate",
+        "CConformance", "Capture", "LiveClient", "RepriseCore", "SessionReplay", "Wire",
+        "WireDeflate",
       ],
       swiftSettings: settings),
     // What of OpenSSL's TLS is not seen from Swift.
@@ -176,8 +184,7 @@ let package = Package(
       dependencies: [
         "CCrypto", "CMosquitto", "CPages", "CPcap", "CWebSockets", "CZlib", "Capture",
         "CloudSimulator", "ConformanceKit", "Driver", "RepriseCore", "DeviceSDK", "Gates",
-        "LiveClient",
-        "Proxy", "SDKReplay", "SessionView", "Statistics", "Wire",
+        "LiveClient", "Proxy", "SDKReplay", "SessionReplay", "SessionView", "Statistics", "Wire",
       ],
       swiftSettings: settings),
 

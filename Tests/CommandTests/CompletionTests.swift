@@ -124,7 +124,8 @@ import Testing
     [
       ("help record ", ["client", "proxy", "interface"]),
       ("help report ", ["merge", "compare", "badge"]),
-      ("help --man replay ", ["sdk"]), ("help recording ", []), ("help filter ", []),
+      ("help --man replay ", ["serve", "drive", "sdk"]), ("help recording ", []),
+      ("help filter ", []),
       ("help inspect ", []), ("help conform explain ", []), ("help nonsense ", []),
       ("help mer", []), ("help record merg", []),
       ("help co", ["conform", "convert", "completion"]),

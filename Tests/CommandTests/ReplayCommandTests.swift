@@ -286,13 +286,47 @@ import Testing
   }
 
   @Test(arguments: [
-    (["replay"], "replay needs to know what to run; type reprise replay sdk FILE"),
+    (["replay"], "replay needs to know what to be; type reprise replay serve, drive or sdk FILE"),
     (
-      ["replay", "serve", "x"], "this version can't do 'replay serve' yet; type reprise help replay"
+      ["replay", "serve", "x"],
+      "no client is named; type -- COMMAND with {port} in it, or --listen HOST:PORT"
     ),
     (
-      ["replay", "drive", "x", "y"],
-      "this version can't do 'replay drive' yet; type reprise help replay"
+      ["replay", "serve", "x", "--listen", "0", "--", "a", "{port}"],
+      "--listen is for clients that connect by themselves; type -- COMMAND with {port} in it, or "
+        + "--listen HOST:PORT"
+    ),
+    (
+      ["replay", "serve", "x", "--listen", "nowhere:x"],
+      "'nowhere:x' is no place to listen on; type HOST:PORT, or a port alone for localhost"
+    ),
+    (
+      ["replay", "serve", "x", "--", "a"],
+      "'a' does not say where {port} stands; type such as -- "
+        + "mosquitto_sub -p {port} -t a/#"
+    ),
+    (["replay", "drive", "x"], "replay drive needs FILE URL; type reprise help replay drive"),
+    (
+      ["replay", "drive", "x", "localhost"],
+      "the broker's URL has no scheme, such as mqtt://; type mqtt://HOST:PORT or mqtts://HOST:PORT, "
+        + "or ws:// or wss://HOST:PORT/PATH"
+    ),
+    (
+      ["replay", "drive", "x", "mqtt://127.0.0.1", "--speed", "-1"],
+      "--speed can't be '-1'; type a number greater than 0, such as 2, or max"
+    ),
+    (
+      ["replay", "drive", "x", "mqtt://127.0.0.1", "--connection", "1,b"],
+      "--connection can't be 'b'; type the number of a connection, as reprise inspect shows it: "
+        + "--connection 4"
+    ),
+    (
+      ["replay", "drive", "x", "mqtt://127.0.0.1", "--timeout", "5"],
+      "--timeout can't be '5'; type numbers with their units, ms, s, m, h or d: 90s, 10m, 1h30m"
+    ),
+    (
+      ["replay", "drive", "/no/such/file", "mqtt://127.0.0.1"],
+      "/no/such/file: no such file; check the path"
     ),
     (
       ["replay", "skd", "x"],
@@ -300,8 +334,8 @@ import Testing
     ),
     (
       ["replay", "a.pcap", "mqtt://localhost"],
-      "replay plays a session on the SDK, as 'replay sdk', and sends nothing to a broker; "
-        + "type reprise replay sdk a.pcap; code of your own replays by ReplayClient"
+      "replay needs to know what to be; type reprise replay serve a.pcap --listen HOST:PORT, "
+        + "reprise replay drive a.pcap URL, or reprise replay sdk a.pcap"
     ),
     (["replay", "sdk"], "replay sdk needs FILE; type reprise help replay sdk"),
     (["replay", "--speed", "1", "sdk"], "replay sdk needs FILE; type reprise help replay sdk"),

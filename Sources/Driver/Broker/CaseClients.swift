@@ -44,7 +44,7 @@ final class CaseClients: CaseWorld {
     for (client, file) in zip(clients, events) where file.revents != 0 {
       var answers: [UInt8] = []
       client.connection?.service(file.revents, &buffer, now) { packet in
-        answers += client.take(packet) ?? []
+        answers += client.take(HeardPacket(packet)) ?? []
       }
       if !answers.isEmpty { client.connection?.send(answers, now) }
     }

@@ -63,7 +63,8 @@ final class CaseBroker: CaseWorld {
   func service(_ events: ArraySlice<pollfd>, _ buffer: inout [UInt8], _ now: Timestamp) {
     for (client, file) in zip(connections, events.dropFirst()) where file.revents != 0 {
       var answers: [UInt8] = []
-      client.connection.service(file.revents, &buffer, now) { packet in
+      client.connection.service(file.revents, &buffer, now) { view in
+        let packet = HeardPacket(view)
         take(packet)
         answers += client.take(packet, now)
       }

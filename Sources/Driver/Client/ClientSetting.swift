@@ -1,4 +1,5 @@
 package import LiveClient
+package import RepriseCore
 
 /// What all cases of a run against a client have in common.
 struct ClientSetting {
@@ -29,6 +30,14 @@ package struct ClientPlace {
   let security: TLSServerContext?
   /// Where the certificate is that vouches for it; nil where there is none.
   let authority: String?
+
+  /// The socket that clients connect to, and its port.
+  /// - Returns: That of clients which connect by themselves, or one at a free port of this computer.
+  /// - Throws: `DataClientError` where the system gives none.
+  package func socket() throws(DataClientError) -> (socket: TCPSocket, port: UInt16) {
+    guard let listener else { return try TCPSocket.listening(on: Self.host) }
+    return (listener, listener.localAddress?.parts?.port ?? 0)
+  }
 
   /// The address of this computer that commands connect to.
   static let host = "127.0.0.1"

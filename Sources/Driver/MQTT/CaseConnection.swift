@@ -3,7 +3,7 @@ import LiveClient
 import RepriseCore
 import Wire
 
-/// A connection of a case with MQTT on it, to a broker or from a client: the packets that came, and what carries them.
+/// A connection of a case or a replay with MQTT on it, to a broker or from a client: the packets that came, and what carries them.
 final class CaseConnection {
   private let stream: CaseStream
   private var framer = MQTTFramer()
@@ -16,19 +16,19 @@ final class CaseConnection {
   /// Whether something came, by which it is known what a client speaks.
   private var isBegun = false
   /// Whether its stream is no MQTT.
-  private var isStrange = false
+  private(set) var isStrange = false
 
   /// Begins to connect to a broker.
   /// - Parameters:
   ///   - number: Its number within the case.
   ///   - place: Where the broker is.
   ///   - version: The version by which packets are read.
-  ///   - recorder: Keeps what passes.
+  ///   - recorder: Keeps what passes; nil where nobody does.
   ///   - chopping: How what is sent is cut into segments; nil where it is not.
   ///   - now: The time.
   /// - Throws: ``DataClientError`` when it fails at once.
   init(
-    _ number: Int, to place: BrokerPlace, _ version: MQTTVersion, _ recorder: CaseRecorder,
+    _ number: Int, to place: BrokerPlace, _ version: MQTTVersion, _ recorder: CaseRecorder?,
     _ chopping: Chopping?, _ now: Timestamp
   ) throws(DataClientError) {
     stream = try CaseStream(number, to: place, recorder, chopping)
@@ -43,11 +43,11 @@ final class CaseConnection {
   ///   - socket: Its socket.
   ///   - security: What its TLS is answered by, where it speaks that.
   ///   - version: The version by which packets are read until its CONNECT says another.
-  ///   - recorder: Keeps what passes.
+  ///   - recorder: Keeps what passes; nil where nobody does.
   ///   - chopping: How what is sent is cut into segments; nil where it is not.
   init(
     _ number: Int, from socket: TCPSocket, security: TLSServerContext?, _ version: MQTTVersion,
-    _ recorder: CaseRecorder, _ chopping: Chopping?
+    _ recorder: CaseRecorder?, _ chopping: Chopping?
   ) {
     stream = CaseStream(
       number, from: socket, security: security, shownPort: nil, recorder, chopping)
@@ -78,7 +78,8 @@ final class CaseConnection {
   ///   - now: The time.
   ///   - take: Takes the packets that came.
   func service(
-    _ events: Int16, _ buffer: inout [UInt8], _ now: Timestamp, _ take: (HeardPacket) -> Void
+    _ events: Int16, _ buffer: inout [UInt8], _ now: Timestamp,
+    _ take: (borrowing MQTTPacketView) -> Void
   ) {
     stream.service(events, &buffer, now) { receive($0, now, take) }
   }
@@ -95,7 +96,7 @@ final class CaseConnection {
   }
 
   private func receive(
-    _ bytes: ArraySlice<UInt8>, _ now: Timestamp, _ take: (HeardPacket) -> Void
+    _ bytes: ArraySlice<UInt8>, _ now: Timestamp, _ take: (borrowing MQTTPacketView) -> Void
   ) {
     if stream.own == .server, !isBegun, CaseStream.beginsHTTP(bytes.first) {
       carrier = WebSocketCarrier()
@@ -109,13 +110,13 @@ final class CaseConnection {
     if stream.own == .server, carrier?.isClosed == true { stream.finish(now) }
   }
 
-  private func cut(_ bytes: ArraySlice<UInt8>, _ take: (HeardPacket) -> Void) {
+  private func cut(_ bytes: ArraySlice<UInt8>, _ take: (borrowing MQTTPacketView) -> Void) {
     guard !isStrange else { return }
     var version = version
     defer { self.version = version }
     do throws(MQTTFramingError) {
       try framer.consume(Array(bytes).span.bytes) { bytes, header, _ in
-        let packet = HeardPacket(MQTTPacketView(bytes, header: header, version: version))
+        let packet = MQTTPacketView(bytes, header: header, version: version)
         version = packet.version
         take(packet)
       }

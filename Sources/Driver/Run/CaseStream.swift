@@ -3,8 +3,8 @@ import Glibc
 import LiveClient
 import RepriseCore
 
-/// The bytes of a connection of a case, whichever end of it the case is and whatever they say, on their way and into the
-/// recording.
+/// The bytes of a connection of a case or of a replay, whichever end of it ours is and whatever they say, on their way
+/// and into the recording, if there is one.
 final class CaseStream {
   /// How far it is.
   enum Phase: Equatable {
@@ -20,7 +20,7 @@ final class CaseStream {
   /// Which end of it the case is.
   let own: Peer
   private(set) var phase = Phase.opening
-  private let recorder: CaseRecorder
+  private let recorder: CaseRecorder?
   private var channel: (any ByteChannel)?
   private var socket: TCPSocket?
   private var isConnected: Bool
@@ -49,11 +49,11 @@ final class CaseStream {
   /// - Parameters:
   ///   - number: Its number within the case.
   ///   - place: Where the server is.
-  ///   - recorder: Keeps what passes.
+  ///   - recorder: Keeps what passes; nil where nobody does.
   ///   - chopping: How what is sent is cut into segments; nil where it is not.
   /// - Throws: ``DataClientError`` when it fails at once.
   init(
-    _ number: Int, to place: BrokerPlace, _ recorder: CaseRecorder, _ chopping: Chopping?
+    _ number: Int, to place: BrokerPlace, _ recorder: CaseRecorder?, _ chopping: Chopping?
   ) throws(DataClientError) {
     let socket = try TCPSocket.connecting(to: place.address)
     (self.number, own, self.recorder, self.chopping) = (number, .client, recorder, chopping)
@@ -69,11 +69,11 @@ final class CaseStream {
   ///   - socket: The connection.
   ///   - security: What its TLS is answered by, where it speaks that; nil answers none.
   ///   - shownPort: The port of the server in the recording; nil where the client's first byte tells.
-  ///   - recorder: Keeps what passes.
+  ///   - recorder: Keeps what passes; nil where nobody does.
   ///   - chopping: How what is sent is cut into segments; nil where it is not.
   init(
     _ number: Int, from socket: TCPSocket, security: TLSServerContext?, shownPort: UInt16?,
-    _ recorder: CaseRecorder, _ chopping: Chopping?
+    _ recorder: CaseRecorder?, _ chopping: Chopping?
   ) {
     (self.number, own, self.recorder, self.chopping) = (number, .server, recorder, chopping)
     (self.socket, self.security) = (socket, security)
@@ -166,8 +166,8 @@ final class CaseStream {
       let client = Self.endpoint(own == .client ? local : remote),
       let server = Self.endpoint(own == .client ? remote : local, port: port)
     else { return drop("the connection was lost") }
-    recorder.open(number, from: client, to: server, at: now)
-    if let protection = channel?.protection { recorder.note(number, "in truth by \(protection)") }
+    recorder?.open(number, from: client, to: server, at: now)
+    if let protection = channel?.protection { recorder?.note(number, "in truth by \(protection)") }
   }
 
   private static func endpoint(
@@ -230,7 +230,7 @@ final class CaseStream {
         return breakOff(by: own.other, now)
       }
       guard count > 0 else { return }
-      recorder.send(number, from: own, waiting.waiting.prefix(count), at: now)
+      recorder?.send(number, from: own, waiting.waiting.prefix(count), at: now)
       waiting.removeFirst(count)
     }
     endOwn(now)
@@ -243,12 +243,12 @@ final class CaseStream {
     case .later, nil: return
     case .bytes(let count):
       record(buffer.first, now)
-      recorder.send(number, from: own.other, buffer[..<count], at: now)
+      recorder?.send(number, from: own.other, buffer[..<count], at: now)
       take(buffer[..<count])
     case .end:
       hasEnded = true
       record(nil, now)
-      recorder.end(number, by: own.other, .finished, at: now)
+      recorder?.end(number, by: own.other, .finished, at: now)
       // Nobody has more to say to one that says no more.
       finish(now)
       drop()
@@ -275,7 +275,7 @@ final class CaseStream {
     guard phase == .open, isFinished, waiting.isEmpty, !isEnded else { return }
     isEnded = true
     _ = channel?.shutdownWriting()
-    recorder.end(number, by: own, .finished, at: now)
+    recorder?.end(number, by: own, .finished, at: now)
   }
 
   /// Breaks the connection off.
@@ -287,7 +287,7 @@ final class CaseStream {
 
   private func breakOff(by peer: Peer, _ now: Timestamp) {
     record(nil, now)
-    recorder.end(number, by: peer, .reset, at: now)
+    recorder?.end(number, by: peer, .reset, at: now)
     drop()
   }
 

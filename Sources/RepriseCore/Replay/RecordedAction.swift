@@ -1,4 +1,4 @@
-import Wire
+package import Wire
 
 /// An action of the recorded client, decoded from its packet.
 struct RecordedAction {
@@ -43,16 +43,19 @@ struct RecordedAction {
 }
 
 /// The topics that a sender of MQTT 5.0 gave aliases to on a connection (5.0 section 3.3.2.3.4).
-struct AliasedTopics: Sendable {
+package struct AliasedTopics: Sendable {
   private var topics: [Int: String] = [:]
   /// The topic of the last message: most messages have the topic of the one before.
   private var last = ""
+
+  /// Knows no alias.
+  package init() {}
 
   /// Forgets all: aliases belong to a connection.
   mutating func removeAll() { topics.removeAll() }
 
   /// Returns the topic of a PUBLISH, and notes the alias that it gives.
-  mutating func topic(of packet: borrowing MQTTPacketView) -> String {
+  package mutating func topic(of packet: borrowing MQTTPacketView) -> String {
     let bytes = packet.topic
     if !bytes.isEmpty, !bytes.isEqual(to: last.utf8.span.bytes) { last = String(copying: bytes) }
     guard packet.hasProperties, let alias = packet.properties.integer(.topicAlias) else {

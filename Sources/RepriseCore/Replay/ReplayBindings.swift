@@ -1,5 +1,7 @@
+package import Wire
+
 /// Which recorded values stand for which values of this run, role by role.
-struct ReplayBindings: Sendable {
+package struct ReplayBindings: Sendable {
   /// A value of this run in the place of a recorded one.
   struct Binding: Sendable, Hashable {
     let role: String
@@ -35,8 +37,11 @@ struct ReplayBindings: Sendable {
   /// The values in the order in which they were bound, with the position of the action then.
   private var order = ReplayQueue<(key: Key, position: Int)>()
 
+  /// Knows no value.
+  package init() {}
+
   /// Whether every recorded value stands for itself.
-  var isEmpty: Bool { values.isEmpty }
+  package var isEmpty: Bool { values.isEmpty }
 
   /// Keeps what a matched action bound.
   /// - Parameters:
@@ -84,6 +89,38 @@ struct ReplayBindings: Sendable {
   /// The value of this run for a recorded one, as a message at a position of the session knows it.
   func actual(_ role: String, _ recorded: String, at position: Int) -> String? {
     values[Key(role: role, recorded: recorded)]?.last { $0.position < position }?.actual
+  }
+
+  /// Keeps what a packet that matched has bound.
+  /// - Parameters:
+  ///   - comparison: The comparison that it matched by.
+  ///   - number: Where the packet stands in its connection.
+  ///   - position: Where the next packet to send stands.
+  package mutating func bind(
+    _ comparison: ReplayComparison, at number: Int, handingOut position: Int
+  ) {
+    bind(comparison.bindings, at: number, handingOut: position)
+  }
+
+  /// Rewrites a recorded PUBLISH as the other end has to get it.
+  /// - Parameters:
+  ///   - publish: The message.
+  ///   - roles: Where values have roles.
+  ///   - position: Where the packet stands in its connection.
+  /// - Returns: The message; nil where no bound value stands in it.
+  package func rewritten(
+    _ publish: MQTTPacket.Publish, by roles: ReplayRoles, at position: Int
+  ) -> MQTTPacket.Publish? {
+    var message = Message(publish)
+    rewrite(&message, by: roles, at: position)
+    var result = publish
+    result.topic = message.topic
+    result.payload = message.payload
+    let correlation = message.properties.correlationData ?? []
+    result.properties = publish.properties.map {
+      $0.id == .correlationData ? MQTTProperty($0.id, .binary(correlation)) : $0
+    }
+    return result == publish ? nil : result
   }
 
   /// Rewrites a recorded message of the server as this run's user has to get it.

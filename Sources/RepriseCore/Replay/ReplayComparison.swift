@@ -1,15 +1,16 @@
-/// What differs between a recorded action and the one that was performed.
-struct ReplayComparison {
-  private(set) var differences: [ReplayDifference] = []
+/// What differs between a recorded action or packet and that of this run.
+package struct ReplayComparison {
+  /// What differs; nothing where they match.
+  package internal(set) var differences: [ReplayDifference] = []
   /// The values that were made anew.
   private(set) var bindings: [ReplayBindings.Binding] = []
-  private let options: ReplayOptions
+  let options: ReplayOptions
   /// Whether nobody wants to know more than that there is a difference.
   private let isBrief: Bool
   /// Whether values that are the recorded ones are noted too.
   private let notesEqualValues: Bool
   /// How a secret stands in a recording; it may have been anything.
-  private static let hidden = RedactionRules.mark
+  static let hidden = RedactionRules.mark
   /// What differences may tell.
   private static let redaction = RedactionRules()
 
@@ -19,7 +20,7 @@ struct ReplayComparison {
   ///   - isAfterBindings: Whether recorded values stand for others already, so that one which stands for itself
   ///     has to be known, too.
   ///   - isBrief: Whether a message on another topic is not compared further.
-  init(_ options: ReplayOptions, isAfterBindings: Bool = false, isBrief: Bool = false) {
+  package init(_ options: ReplayOptions, isAfterBindings: Bool = false, isBrief: Bool = false) {
     self.options = options
     self.isBrief = isBrief
     notesEqualValues = isAfterBindings && options.match != .strict
@@ -47,7 +48,7 @@ struct ReplayComparison {
     }
   }
 
-  private mutating func note(_ place: String, _ expected: String?, _ actual: String?) {
+  mutating func note(_ place: String, _ expected: String?, _ actual: String?) {
     let isSecret = Self.isSecret(place)
     func shown(_ value: String) -> String {
       isSecret ? Self.hidden : Self.redaction.shown(value)
@@ -57,7 +58,7 @@ struct ReplayComparison {
   }
 
   /// Whether a recorded text is another one with its secrets hidden.
-  private static func isHidden(_ recorded: String, of text: String) -> Bool {
+  static func isHidden(_ recorded: String, of text: String) -> Bool {
     recorded.contains(hidden)
       && redaction.shown(text) == RedactionRules.shorteningMarks(in: recorded)
   }
@@ -73,7 +74,7 @@ struct ReplayComparison {
     }
   }
 
-  private mutating func compare(
+  mutating func compare(
     _ place: String, _ expected: some Equatable, _ actual: some Equatable
   ) {
     let (expected, actual) = ("\(expected)", "\(actual)")
@@ -82,7 +83,7 @@ struct ReplayComparison {
 
   // MARK: CONNECT
 
-  private mutating func compare(_ expected: ConnectOptions, _ actual: ConnectOptions) {
+  mutating func compare(_ expected: ConnectOptions, _ actual: ConnectOptions) {
     guard options.match != .topic else { return }
     let anew = options.match == .strict ? [] : options.roles.connectFields
     // A name that is a topic has roles in its levels.
@@ -113,7 +114,7 @@ struct ReplayComparison {
 
   // MARK: Topics and filters
 
-  private mutating func compare(_ expected: [Subscription], _ actual: [Subscription]) {
+  mutating func compare(_ expected: [Subscription], _ actual: [Subscription]) {
     compareFilters(expected.map(\.filter), actual.map(\.filter))
     guard options.match != .topic, expected.count == actual.count else { return }
     for (index, (expected, actual)) in zip(expected, actual).enumerated() {
@@ -124,7 +125,7 @@ struct ReplayComparison {
     }
   }
 
-  private mutating func compareFilters(_ expected: [String], _ actual: [String]) {
+  mutating func compareFilters(_ expected: [String], _ actual: [String]) {
     for index in 0..<max(expected.count, actual.count) {
       let place = "filters[\(index)]"
       guard index < expected.count else {
@@ -139,7 +140,7 @@ struct ReplayComparison {
     }
   }
 
-  private mutating func compareTopics(_ place: String, _ expected: String, _ actual: String) {
+  mutating func compareTopics(_ place: String, _ expected: String, _ actual: String) {
     guard expected != actual || notesEqualValues, !Self.isHidden(expected, of: actual) else {
       return
     }
@@ -183,7 +184,7 @@ struct ReplayComparison {
 
   // MARK: Messages
 
-  private mutating func compare(_ expected: Message, _ actual: Message, prefix: String = "") {
+  mutating func compare(_ expected: Message, _ actual: Message, prefix: String = "") {
     compareTopics("\(prefix)topic", expected.topic, actual.topic)
     if isBrief, !differences.isEmpty { return }
     if options.match != .topic {
@@ -205,7 +206,7 @@ struct ReplayComparison {
         actual: ReplayBindings.text(of: actual)))
   }
 
-  private mutating func comparePayloads(_ place: String, _ expected: [UInt8], _ actual: [UInt8]) {
+  mutating func comparePayloads(_ place: String, _ expected: [UInt8], _ actual: [UInt8]) {
     if options.match == .strict {
       if expected != actual { differences += ReplayDifference.ofBytes(place, expected, actual) }
       return

@@ -33,6 +33,23 @@ public struct ReplayDivergence: Sendable, Hashable {
   /// What makes such a difference none, if it is meant: a role, another way to match, a new recording.
   public var advice: [String] = []
 
+  /// Creates a divergence of a replay that has no application.
+  package init(
+    kind: Kind, place: ReplayPlace?, expected: String?, actual: String?,
+    differences: [ReplayDifference], alternatives: Int = 0, laterPlace: ReplayPlace? = nil,
+    remedy: String, advice: [String] = []
+  ) {
+    self.kind = kind
+    self.place = place
+    self.expected = expected
+    self.actual = actual
+    self.differences = differences
+    self.alternatives = alternatives
+    self.laterPlace = laterPlace
+    self.remedy = remedy
+    self.advice = advice
+  }
+
   /// The line that sums it up.
   private var headline: String {
     switch kind {

@@ -88,10 +88,20 @@ public struct ReplayPlace: Sendable, Hashable {
     self.time = time
   }
 
-  init(_ context: EventContext) {
+  package init(_ context: EventContext) {
     frame = context.frame
     connection = context.connection
     time = context.time
+  }
+
+  /// The command that shows the place, and what is around it.
+  /// - Parameter source: The file, as it is typed in commands.
+  /// - Returns: The command.
+  package func inspection(of source: String) -> String {
+    let (first, last) = (max(1, frame &- 5), frame &+ 5)
+    return
+      "reprise inspect \(source) --filter 'connection == \(connection) and frame >= \(first) "
+      + "and frame <= \(last)'"
   }
 }
 

@@ -85,11 +85,7 @@ extension ReplayMachine {
 
   /// The command that shows a place.
   func inspect(_ place: ReplayPlace) -> String {
-    let from = max(1, place.frame - 5)
-    let file = options.source ?? "FILE"
-    return
-      "reprise inspect \(file) --filter 'connection == \(place.connection) and frame >= \(from) "
-      + "and frame <= \(place.frame + 5)'"
+    place.inspection(of: options.source ?? "FILE")
   }
 }
 

@@ -47,11 +47,21 @@ public struct ReplayWindow: Sendable {
 
   /// Tells whether the next event of the file is in the window.
   mutating func contains(_ time: Timestamp) -> Bool {
-    guard isLimited else { return true }
+    side(of: time) == .inside
+  }
+
+  /// Where a moment is, as seen from a window.
+  package enum Side { case before, inside, behind }
+
+  /// Tells on which side of the window the next event of the file is.
+  /// - Parameter time: Its time; the first one is the start of the file.
+  /// - Returns: The side.
+  package mutating func side(of time: Timestamp) -> Side {
+    guard isLimited else { return .inside }
     let start = start ?? time
     self.start = start
-    if let from, from.distance(to: time, start: start) < 0 { return false }
-    if let to, to.distance(to: time, start: start) > 0 { return false }
-    return true
+    if let from, from.distance(to: time, start: start) < 0 { return .before }
+    if let to, to.distance(to: time, start: start) > 0 { return .behind }
+    return .inside
   }
 }

@@ -54,7 +54,28 @@ public struct MQTTPacket: Sendable, Hashable {
     case disconnect(Reason)
     /// Extended authentication (5.0).
     case auth(Reason)
+
+    /// The type of the packet.
+    package var type: MQTTPacketType {
+      switch self {
+      case .connect: .connect
+      case .connack: .connack
+      case .publish: .publish
+      case .acknowledgement(let type, _, _): type
+      case .subscribe: .subscribe
+      case .suback: .suback
+      case .unsubscribe: .unsubscribe
+      case .unsuback: .unsuback
+      case .pingreq: .pingreq
+      case .pingresp: .pingresp
+      case .disconnect: .disconnect
+      case .auth: .auth
+      }
+    }
   }
+
+  /// Its type.
+  package var type: MQTTPacketType { content.type }
 
   /// A request for a connection (MQTT 5.0 section 3.1).
   public struct Connect: Sendable, Hashable {

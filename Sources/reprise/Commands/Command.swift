@@ -23,7 +23,7 @@ enum Commands {
     ReportBadgeCommand.self, RecordCommand.self,
     RecordClientCommand.self, RecordProxyCommand.self, RecordInterfaceCommand.self,
     CertificateCommand.self,
-    ReplayCommand.self, ReplaySDKCommand.self,
+    ReplayCommand.self, ReplayServeCommand.self, ReplayDriveCommand.self, ReplaySDKCommand.self,
     SimulateCommand.self,
     ConvertCommand.self, RedactCommand.self, CompletionCommand.self, HelpCommand.self,
   ]

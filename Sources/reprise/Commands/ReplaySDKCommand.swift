@@ -136,19 +136,9 @@ enum ReplaySDKCommand: Command {
   }
 
   private static func window(_ arguments: Arguments) throws(UsageError) -> ReplayWindow {
-    ReplayWindow(from: try moment(from, arguments), to: try moment(to, arguments))
-  }
-
-  private static func moment(
-    _ option: OptionSpec, _ arguments: Arguments
-  ) throws(UsageError) -> ReplayWindow.Moment? {
-    guard let text = arguments.value(option) else { return nil }
-    guard let moment = ReplayWindow.Moment(text) else {
-      throw UsageError(
-        "--\(option.name) can't be '\(text)'",
-        "type a time: 2026-11-21T07:39:01Z, 07:39:01 (UTC), or +2s from the file's start")
-    }
-    return moment
+    ReplayWindow(
+      from: try SessionOptions.moment(from, arguments), to: try SessionOptions.moment(to, arguments)
+    )
   }
 
   private static func replayOptions(
@@ -158,15 +148,8 @@ enum ReplaySDKCommand: Command {
     let order = arguments.value(order).flatMap(ReplayOrder.init) ?? .causal
     var options = ReplayOptions(
       match: match, order: order, source: ReplayInput.source(file, arguments))
-    guard let text = arguments.value(speed), text != "max" else { return options }
-    guard let factor = Double(text), factor > 0, factor.isFinite else {
-      throw UsageError(
-        "--speed can't be '\(text)'", "type a number greater than 0, such as 2, or max")
-    }
-    guard ReplayPace.isPossible(factor) else {
-      throw UsageError(
-        "--speed can't be '\(text)'",
-        "type a number from \(ReplayPace.slowestText) on, such as 2, or max")
+    guard let factor = try SessionOptions.speed(speed, arguments, usual: nil) else {
+      return options
     }
     options.pace = .scaled(factor, by: ContinuousClock())
     return options

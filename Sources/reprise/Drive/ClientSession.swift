@@ -18,7 +18,7 @@ final class ClientSession {
     self.console = console
     rate = try arguments.count(DriveOptions.rate)
     commands = Self.commands(arguments)
-    place = try ServedPlace(.broker, for: commands, arguments, console)
+    place = try ServedPlace(.broker, for: commands, arguments, tells: console)
   }
 
   private static func commands(_ arguments: Arguments) -> [ClientCommand] {

@@ -24,11 +24,11 @@ final class ServedPlace {
   ///   - need: What is to be connected to.
   ///   - commands: What starts the client; none where it connects by itself.
   ///   - arguments: What was typed.
-  ///   - console: How to tell the user.
+  ///   - console: How to tell the user; nil tells nothing.
   /// - Throws: ``UsageError``, or ``DataClientError`` where nothing can be listened on or no certificate be made.
-  init(_ need: Need, for commands: [ClientCommand], _ arguments: Arguments, _ console: Console)
-    throws
-  {
+  init(
+    _ need: Need, for commands: [ClientCommand], _ arguments: Arguments, tells console: Console?
+  ) throws {
     let listening = arguments.value(ConformClientCommand.listen)
     guard commands.isEmpty != (listening == nil) else {
       throw UsageError(
@@ -56,17 +56,19 @@ final class ServedPlace {
       security: try authority.map { (one: CertificateAuthority) in try TLSServerContext(one) },
       authority: folder.map { "\($0.path)/\(CertificateAuthority.certificateName)" })
     // A client that is started now finds it.
-    if let listening { console.note(listening, "waits for the client") }
+    if let listening { console?.note(listening, "waits for the client") }
   }
 
   private static func listener(_ text: String) throws -> TCPSocket {
-    guard let url = try? BrokerURL("mqtt://\(UInt16(text) == nil ? text : "localhost:\(text)")"),
-      url.path == nil
-    else {
+    // A port of 0 is one that the system chooses, which no URL has.
+    let isAny = text == "0" || text.hasSuffix(":0")
+    let host = isAny ? "\(text.dropLast(text == "0" ? 1 : 2))" : text
+    let place = UInt16(host) == nil ? (host.isEmpty ? "localhost" : host) : "localhost:\(host)"
+    guard let url = try? BrokerURL("mqtt://\(place)"), url.path == nil else {
       throw UsageError(
         "'\(text)' is no place to listen on", "type HOST:PORT, or a port alone for localhost")
     }
-    for address in try TCPAddress.resolve(url.host, port: url.port) {
+    for address in try TCPAddress.resolve(url.host, port: isAny ? 0 : url.port) {
       do throws(DataClientError) {
         if let socket = try TCPSocket.listening(at: address) { return socket }
       } catch {

@@ -16,7 +16,8 @@ enum WebSocketClientRun {
     return try WebSocketRun.run(arguments, console, .client) {
       let command =
         arguments.operands.isEmpty ? nil : ClientCommand(words: arguments.operands, .any)
-      let served = try ServedPlace(.webSocket, for: command.map { [$0] } ?? [], arguments, console)
+      let served = try ServedPlace(
+        .webSocket, for: command.map { [$0] } ?? [], arguments, tells: console)
       place = served
       return .client(command, served.place)
     }

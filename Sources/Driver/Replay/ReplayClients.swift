@@ -1,0 +1,209 @@
+package import Glibc
+import LiveClient
+package import RepriseCore
+package import SessionReplay
+import Wire
+
+/// The recorded clients, for the server that they connect to.
+///
+/// All of them keep to one order, that of the session: what a client says comes behind all that was said before it on any
+/// connection. Only answers wait for nothing but what they answer.
+package final class ReplayClients: ReplayParty {
+  private let script: SessionScript
+  private let settings: ReplaySettings
+  private let place: BrokerPlace
+  private var tempo: ReplayTempo
+  /// The ends of connections that were not begun, in the order in which they do.
+  private var waiting: ArraySlice<Int>
+  private var links: [ReplayLink] = []
+  /// What identifiers are in this run, by the client.
+  private var identifiers: [String: [UInt16: UInt16]] = [:]
+  private var news: [Event] = []
+  package private(set) var ending: ReplayEnding?
+
+  /// How long a server may take until a connection is there.
+  private static let patience: Duration = .seconds(10)
+
+  /// Prepares clients.
+  /// - Parameters:
+  ///   - script: The session.
+  ///   - settings: How it is replayed.
+  ///   - place: Where the server is.
+  package init(_ script: SessionScript, _ settings: ReplaySettings, at place: BrokerPlace) {
+    (self.script, self.settings, self.place) = (script, settings, place)
+    tempo = ReplayTempo(settings.speed)
+    waiting =
+      script.connections.indices.sorted {
+        script.connections[$0].steps[0].order < script.connections[$1].steps[0].order
+      }[...]
+  }
+
+  // MARK: Sockets
+
+  package var interests: [pollfd] { links.map(\.connection.interest) }
+
+  package func service(
+    _ events: ArraySlice<pollfd>, _ buffer: inout [UInt8], _ now: Timestamp
+  ) {
+    for (link, file) in zip(links, events) where file.revents != 0 {
+      for packet in link.receive(file.revents, &buffer, now) where ending == nil {
+        take(packet, on: link, now)
+      }
+      guard link.connection.isStrange, ending == nil else { continue }
+      if let divergence = link.end?.givingUp("sends what is no MQTT") {
+        ending = .diverged(divergence)
+      }
+    }
+  }
+
+  private func take(_ packet: ReplayPacket, on link: ReplayLink, _ now: Timestamp) {
+    guard var end = link.end else { return }
+    link.end = nil
+    defer { link.end = end }
+    switch end.take(packet, at: now, by: &tempo) {
+    case .passed(let answer): if !answer.isEmpty { link.connection.send(answer, now) }
+    case .diverged(let divergence): ending = .diverged(divergence)
+    case .matched(let step):
+      news.append(packet.event(at: end.script.steps[step].place, from: .server, now))
+      identifiers[end.script.clientID] = end.identifiers
+    }
+  }
+
+  // MARK: What is due
+
+  package func goOn(_ now: Timestamp) -> Timestamp? {
+    var wake: Timestamp?
+    var isMoving = true
+    while isMoving, ending == nil {
+      isMoving = false
+      wake = nil
+      for link in links where ending == nil {
+        let next = goOn(link, now)
+        wake = earlier(wake, next.wake)
+        isMoving = isMoving || next.hasMoved
+      }
+      let next = begin(now)
+      wake = earlier(wake, next.wake)
+      isMoving = isMoving || next.hasMoved
+    }
+    links.removeAll { $0.isSettled && $0.end?.isDone != false }
+    settle()
+    return wake
+  }
+
+  /// The first step of the session that did not happen, by its number; nil where all have.
+  private var firstOpen: Int? {
+    let begun = links.compactMap { $0.end?.firstOpen }.min()
+    let next = waiting.first.map { script.connections[$0].steps[0].order }
+    return [begun, next].compactMap(\.self).min()
+  }
+
+  /// Begins the next connection where it is its turn.
+  private func begin(_ now: Timestamp) -> (wake: Timestamp?, hasMoved: Bool) {
+    guard let index = waiting.first else { return (nil, false) }
+    let connection = script.connections[index]
+    guard connection.steps[0].order == firstOpen else { return (nil, false) }
+    let due = tempo.due(connection.steps[0].time)
+    guard due <= now else { return (due, false) }
+    waiting = waiting.dropFirst()
+    do throws(DataClientError) {
+      let link = ReplayLink(
+        try CaseConnection(index + 1, to: place, connection.version, nil, nil, now), at: now)
+      link.index = index
+      link.end = ReplayedEnd(
+        connection, as: .client, settings, identifiers: identifiers[connection.clientID] ?? [:],
+        at: now)
+      links.append(link)
+    } catch { ending = .unreachable(error.message) }
+    return (nil, true)
+  }
+
+  private func goOn(
+    _ link: ReplayLink, _ now: Timestamp
+  ) -> (wake: Timestamp?, hasMoved: Bool) {
+    link.connection.goOn(now)
+    if let problem = unreachable(link, now) {
+      ending = .unreachable(problem)
+      return (nil, false)
+    }
+    guard link.connection.phase != .opening else {
+      return (link.begin.advanced(by: Self.patience), false)
+    }
+    if link.hasNewEnd { return (nil, settle(link, now)) }
+    guard !link.isSettled else { return (nil, false) }
+    guard var end = link.end else { return (nil, false) }
+    let isFirst = end.firstOpen == firstOpen
+    link.end = nil
+    defer { link.end = end }
+    // Others may come before what is next on this one.
+    switch end.next(at: now, by: &tempo, isFree: { _ in isFirst }) {
+    case .send(let packet, let place):
+      link.connection.send(packet.bytes, now)
+      news.append(packet.event(at: place, from: .client, now))
+      return (nil, true)
+    case .end(let how):
+      link.close(how, now)
+      return (nil, true)
+    case .wait(let time): return (earlier(time, ping(link, end, now)), false)
+    case .nothing:
+      if end.isDone, end.script.hasEnd { link.connection.finish(now) }
+      let wake = end.isDone ? nil : give(up: end, now)
+      return (earlier(wake, ping(link, end, now)), false)
+    }
+  }
+
+  private func unreachable(_ link: ReplayLink, _ now: Timestamp) -> String? {
+    if case .over(let why?) = link.connection.phase { return why }
+    guard link.connection.phase == .opening, link.begin.advanced(by: Self.patience) <= now else {
+      return nil
+    }
+    return "no answer in 10 s"
+  }
+
+  private func settle(_ link: ReplayLink, _ now: Timestamp) -> Bool {
+    link.isSettled = true
+    if let divergence = link.end?.takeEnd(at: now, by: &tempo) { ending = .diverged(divergence) }
+    return true
+  }
+
+  private func give(up end: ReplayedEnd, _ now: Timestamp) -> Timestamp? {
+    guard let deadline = end.deadline(by: tempo), deadline <= now else {
+      return end.deadline(by: tempo)
+    }
+    if let divergence = end.givingUp("sends nothing more") { ending = .diverged(divergence) }
+    return nil
+  }
+
+  /// Says that the client lives, where the recorded one has kept to its Keep Alive and the replay is slower.
+  /// - Returns: When to say it next; nil where it need not be said.
+  private func ping(_ link: ReplayLink, _ end: ReplayedEnd, _ now: Timestamp) -> Timestamp? {
+    guard end.keepsAlive, let sent = end.sent?.time, !link.connection.isOver else { return nil }
+    let last = max(sent, link.lastPing ?? sent)
+    let due = last.advanced(by: .seconds(Int64(end.script.keepAlive)))
+    guard due <= now else { return due }
+    link.lastPing = now
+    link.connection.send([MQTTPacketType.pingreq.rawValue << 4, 0], now)
+    return now.advanced(by: .seconds(Int64(end.script.keepAlive)))
+  }
+
+  /// Sees whether all is over; clients whose end is not recorded leave then in good order.
+  private func settle() {
+    guard ending == nil, waiting.isEmpty,
+      links.allSatisfy({ $0.end?.isDone ?? true })
+    else { return }
+    ending = .done
+  }
+
+  package func takeNews() -> [Event] {
+    defer { news = [] }
+    return news
+  }
+
+  package func breakOff(_ now: Timestamp) {
+    for link in links where !link.connection.isOver {
+      // Who leaves without a word would have its will be told.
+      link.connection.send([MQTTPacketType.disconnect.rawValue << 4, 0], now)
+      link.connection.finish(now)
+    }
+  }
+}

@@ -1,0 +1,49 @@
+import Glibc
+import RepriseCore
+import SessionReplay
+import Wire
+
+/// A connection of a replay: the packets that come on it, and the end that is played.
+final class ReplayLink {
+  let connection: CaseConnection
+  /// The end that is played; nil as long as nobody knows which one.
+  var end: ReplayedEnd?
+  /// The place of its connection in the session; nil as long as nobody knows it.
+  var index: Int?
+  /// When it was begun.
+  let begin: Timestamp
+  /// When it is ended by force, where all of the recording has happened on it.
+  var leaving: Timestamp?
+  /// When a client last said that it lives, without having anything else to say.
+  var lastPing: Timestamp?
+  /// Whether the end of the connection was taken note of.
+  var isSettled = false
+  private var aliases = AliasedTopics()
+
+  /// How long the other end may take to close a connection on which all has happened.
+  static let grace: Duration = .seconds(2)
+
+  init(_ connection: CaseConnection, at now: Timestamp) {
+    (self.connection, begin) = (connection, now)
+  }
+
+  /// Does what the socket is ready for.
+  /// - Parameters:
+  ///   - events: What `poll` said.
+  ///   - buffer: Where to read to.
+  ///   - now: The time.
+  /// - Returns: The packets that came.
+  func receive(_ events: Int16, _ buffer: inout [UInt8], _ now: Timestamp) -> [ReplayPacket] {
+    var packets: [ReplayPacket] = []
+    connection.service(events, &buffer, now) { packets.append(ReplayPacket($0, &aliases)) }
+    return packets
+  }
+
+  /// Whether the other end is gone, and nobody has taken note of it.
+  var hasNewEnd: Bool { !isSettled && (connection.hasEnded || connection.isOver) }
+
+  /// Ends the connection as it was ended.
+  func close(_ how: ConnectionClosing.How, _ now: Timestamp) {
+    if how == .reset { connection.reset(now) } else { connection.finish(now) }
+  }
+}

@@ -1,0 +1,69 @@
+package import Glibc
+import LiveClient
+package import RepriseCore
+
+/// How a replay ended.
+package enum ReplayEnding: Sendable {
+  /// All of the session has happened.
+  case done
+  /// The other end left the session.
+  case diverged(ReplayDivergence)
+  /// There is no other end; the text says why.
+  case unreachable(String)
+}
+
+/// The ends of connections that are replayed together, on one thread.
+package protocol ReplayParty: AnyObject {
+  /// The sockets to wait for; as many as there are until it is serviced.
+  var interests: [pollfd] { get }
+  /// How it ended; nil as long as it goes on.
+  var ending: ReplayEnding? { get }
+
+  /// Does what sockets are ready for.
+  /// - Parameters:
+  ///   - events: What `poll` said of each of its interests.
+  ///   - buffer: Where to read to.
+  ///   - now: The time.
+  func service(_ events: ArraySlice<pollfd>, _ buffer: inout [UInt8], _ now: Timestamp)
+
+  /// Does what is due.
+  /// - Parameter now: The time.
+  /// - Returns: When something is due next; nil where nothing is.
+  func goOn(_ now: Timestamp) -> Timestamp?
+
+  /// Takes what was sent by either end since the last time, in order.
+  /// - Returns: The packets as events, each with its place in the session and the time of now.
+  func takeNews() -> [Event]
+
+  /// Ends all connections.
+  /// - Parameter now: The time.
+  func breakOff(_ now: Timestamp)
+}
+
+extension ReplayParty {
+  /// Replays until it ends, on the thread that calls it.
+  /// - Parameters:
+  ///   - isStopped: Whether to break off.
+  ///   - tell: Takes each packet of either end.
+  /// - Returns: How it ended; nil where it was broken off.
+  /// - Throws: What `tell` throws.
+  package func run(
+    isStopped: () -> Bool, _ tell: (Event) throws -> Void
+  ) throws -> ReplayEnding? {
+    let clock = LiveClock()
+    var buffer = [UInt8](repeating: 0, count: 1 << 16)
+    // So often it is looked whether it is to end.
+    let pace: Int32 = 100
+    defer { breakOff(clock.now) }
+    while true {
+      let next = goOn(clock.now)
+      for event in takeNews() { try tell(event) }
+      if let ending { return ending }
+      if isStopped() { return nil }
+      var files = interests
+      let wait = next.map { clock.milliseconds(until: $0) } ?? pace
+      _ = poll(&files, nfds_t(files.count), min(wait, pace))
+      service(files[...], &buffer, clock.now)
+    }
+  }
+}

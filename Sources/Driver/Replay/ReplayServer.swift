@@ -1,0 +1,226 @@
+package import Glibc
+package import LiveClient
+package import RepriseCore
+package import SessionReplay
+import Wire
+
+/// The recorded server, for whatever clients connect to it.
+package final class ReplayServer: ReplayParty {
+  private let script: SessionScript
+  private let settings: ReplaySettings
+  private let place: ClientPlace
+  private let listener: TCPSocket
+  /// Whether it begins anew when all connections were served.
+  private let repeats: Bool
+  private var process: CommandProcess?
+  /// When the command was first seen to have ended.
+  private var processEnd: Timestamp?
+  private var choice: ConnectionChoice
+  private var links: [ReplayLink] = []
+  /// The links of connections that were taken, by their places in the script.
+  private var taken: [Int: ReplayLink] = [:]
+  private var tempos: [Int: ReplayTempo] = [:]
+  /// The connections that get what others publish, by what is published.
+  private let receivers: [SessionScript.StepPath: [Int]]
+  /// What identifiers are in this run, by the client.
+  private var identifiers: [String: [UInt16: UInt16]] = [:]
+  private var news: [Event] = []
+  package private(set) var ending: ReplayEnding?
+
+  /// Prepares a server.
+  /// - Parameters:
+  ///   - script: The session.
+  ///   - settings: How it is replayed.
+  ///   - place: Where clients find it; it has a listener.
+  ///   - listener: What they connect to.
+  ///   - repeats: Whether it begins anew when all connections were served.
+  package init(
+    _ script: SessionScript, _ settings: ReplaySettings, at place: ClientPlace,
+    on listener: TCPSocket, repeats: Bool
+  ) {
+    (self.script, self.settings, self.place) = (script, settings, place)
+    (self.listener, self.repeats) = (listener, repeats)
+    choice = ConnectionChoice(script)
+    receivers = script.deliveries.reduce(into: [:]) { receivers, delivery in
+      receivers[delivery.value, default: []].append(delivery.key.connection)
+    }
+  }
+
+  /// Starts a client, which is stopped with the server.
+  /// - Parameters:
+  ///   - command: The command.
+  ///   - port: The port that it finds the server at.
+  /// - Throws: ``DriverError`` where it can't be started.
+  package func start(_ command: ClientCommand, port: UInt16) throws(DriverError) {
+    process = try CommandProcess(
+      command.filled { [place] name in
+        switch name {
+        case "port": "\(port)"
+        case "host": ClientPlace.host
+        case "url": "mqtt://\(ClientPlace.host):\(port)"
+        case "ca": place.authority
+        default: nil
+        }
+      })
+  }
+
+  // MARK: Sockets
+
+  package var interests: [pollfd] {
+    [pollfd(fd: listener.number, events: Int16(POLLIN), revents: 0)]
+      + links.map(\.connection.interest)
+  }
+
+  package func service(
+    _ events: ArraySlice<pollfd>, _ buffer: inout [UInt8], _ now: Timestamp
+  ) {
+    for (link, file) in zip(links, events.dropFirst()) where file.revents != 0 {
+      for packet in link.receive(file.revents, &buffer, now) where ending == nil {
+        take(packet, on: link, now)
+      }
+      if link.connection.isStrange, ending == nil { refuse(link) }
+    }
+    guard let first = events.first, first.revents != 0 else { return }
+    while let socket = try? listener.accept() {
+      let connection = CaseConnection(
+        links.count + 1, from: socket, security: place.security, .v3_1_1, nil, nil)
+      links.append(ReplayLink(connection, at: now))
+    }
+  }
+
+  private func take(_ packet: ReplayPacket, on link: ReplayLink, _ now: Timestamp) {
+    if link.end == nil { guard begin(packet, on: link, now) else { return } }
+    guard let index = link.index, var end = link.end else { return }
+    link.end = nil
+    defer { link.end = end }
+    var tempo = tempos[index] ?? ReplayTempo(settings.speed)
+    defer { tempos[index] = tempo }
+    switch end.take(packet, at: now, by: &tempo) {
+    case .passed(let answer): if !answer.isEmpty { link.connection.send(answer, now) }
+    case .diverged(let divergence): ending = .diverged(divergence)
+    case .matched(let step):
+      let place = end.script.steps[step].place
+      news.append(packet.event(at: place, from: .client, now))
+      identifiers[end.script.clientID] = end.identifiers
+      for other in receivers[.init(connection: index, step: step)] ?? [] {
+        tempos[other]?.note(now, end.script.steps[step].time)
+      }
+    }
+  }
+
+  /// Gives a client the connection that it gets by its first packet.
+  private func begin(_ packet: ReplayPacket, on link: ReplayLink, _ now: Timestamp) -> Bool {
+    guard let index = choice.take(for: packet) else {
+      ending = .diverged(choice.refusal(of: packet, settings))
+      return false
+    }
+    let connection = script.connections[index]
+    link.end = ReplayedEnd(
+      connection, as: .server, settings, identifiers: identifiers[connection.clientID] ?? [:],
+      at: now)
+    link.index = index
+    taken[index] = link
+    tempos[index] = ReplayTempo(settings.speed)
+    return true
+  }
+
+  private func refuse(_ link: ReplayLink) {
+    guard let end = link.end else { return link.connection.reset(link.begin) }
+    if let divergence = end.givingUp("sends what is no MQTT") { ending = .diverged(divergence) }
+  }
+
+  // MARK: What is due
+
+  package func goOn(_ now: Timestamp) -> Timestamp? {
+    var wake: Timestamp?
+    for link in links where ending == nil {
+      link.connection.goOn(now)
+      wake = earlier(wake, goOn(link, now))
+      wake = earlier(wake, link.connection.wakeTime)
+      // Who says nothing is no client of the session.
+      if link.end == nil, link.begin.advanced(by: settings.patience) <= now {
+        link.connection.reset(now)
+      }
+    }
+    links.removeAll { $0.connection.isOver }
+    settle(now)
+    return wake
+  }
+
+  private func goOn(_ link: ReplayLink, _ now: Timestamp) -> Timestamp? {
+    guard let index = link.index, var end = link.end, var tempo = tempos[index] else { return nil }
+    link.end = nil
+    defer { (link.end, tempos[index]) = (end, tempo) }
+    if link.hasNewEnd {
+      link.isSettled = true
+      if let divergence = end.takeEnd(at: now, by: &tempo) { ending = .diverged(divergence) }
+    }
+    guard !link.isSettled else { return nil }
+    while true {
+      switch end.next(at: now, by: &tempo, isFree: { self.isFree($0, index) }) {
+      case .send(let packet, let place):
+        link.connection.send(packet.bytes, now)
+        news.append(packet.event(at: place, from: .server, now))
+      case .end(let how): link.close(how, now)
+      case .wait(let time): return time
+      case .nothing: return end.isDone ? leave(link, end, now) : give(up: end, tempo, now)
+      }
+    }
+  }
+
+  /// Whether what a delivery comes of was published.
+  private func isFree(_ step: Int, _ connection: Int) -> Bool {
+    guard let source = script.deliveries[.init(connection: connection, step: step)] else {
+      return true
+    }
+    return taken[source.connection]?.end?.isDone(source.step) ?? false
+  }
+
+  private func give(up end: ReplayedEnd, _ tempo: ReplayTempo, _ now: Timestamp) -> Timestamp? {
+    guard let deadline = end.deadline(by: tempo), deadline <= now else {
+      return end.deadline(by: tempo)
+    }
+    if let divergence = end.givingUp("sends nothing more") { ending = .diverged(divergence) }
+    return nil
+  }
+
+  /// Ends a connection on which all has happened; one whose end is not recorded is the client's to end first.
+  private func leave(_ link: ReplayLink, _ end: ReplayedEnd, _ now: Timestamp) -> Timestamp? {
+    if link.leaving == nil {
+      link.leaving = now.advanced(by: ReplayLink.grace)
+      if end.script.hasEnd { link.connection.finish(now) }
+    }
+    guard let leaving = link.leaving, leaving <= now else { return link.leaving }
+    link.connection.finish(now)
+    if leaving.advanced(by: ReplayLink.grace) <= now { link.connection.reset(now) }
+    return leaving.advanced(by: ReplayLink.grace)
+  }
+
+  /// Sees whether all is over.
+  private func settle(_ now: Timestamp) {
+    guard ending == nil, links.allSatisfy({ $0.end == nil }) else { return }
+    guard choice.next != nil else {
+      if !repeats { return ending = .done }
+      choice = ConnectionChoice(script)
+      (taken, tempos, identifiers) = ([:], [:], [:])
+      return
+    }
+    guard let process, !process.isRunning else { return }
+    // What it has begun may still be on its way.
+    let end = processEnd ?? now
+    processEnd = end
+    guard end.advanced(by: .milliseconds(300)) <= now else { return }
+    let why = "the command ended with \(process.endedBy ?? "nothing") before it connected"
+    if let divergence = choice.absence(why, settings) { ending = .diverged(divergence) }
+  }
+
+  package func takeNews() -> [Event] {
+    defer { news = [] }
+    return news
+  }
+
+  package func breakOff(_ now: Timestamp) {
+    for link in links { link.connection.finish(now) }
+    process?.terminate()
+  }
+}

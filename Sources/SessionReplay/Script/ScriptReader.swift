@@ -1,0 +1,227 @@
+package import RepriseCore
+import Wire
+
+/// Gathers from a session that is being read what both ends of its MQTT connections do.
+///
+/// What is replayed is in memory, within a limit: a session that has more is replayed in parts.
+package struct ScriptReader: EventConsumer, Sendable {
+  /// Which connections are replayed.
+  package struct Selection: Sendable {
+    /// The numbers of the connections; none stands for all.
+    package var numbers: Set<Int>
+    /// The client identifier; nil stands for all.
+    package var clientID: String?
+
+    /// Creates a selection.
+    package init(numbers: Set<Int> = [], clientID: String? = nil) {
+      (self.numbers, self.clientID) = (numbers, clientID)
+    }
+
+    fileprivate var isAll: Bool { numbers.isEmpty && clientID == nil }
+  }
+
+  private let selection: Selection
+  private var window: ReplayWindow
+  private let limit: Int
+  /// The bytes of all packets that are kept.
+  private var size = 0
+  private var order = 0
+  private var numbers: [Int] = []
+  private var connections: [Int: Gathered] = [:]
+  /// The connections with something else than MQTT.
+  private var others: [Int: String] = [:]
+  /// The time of the first step in the window.
+  private var begin: Timestamp?
+
+  /// What is known of a connection.
+  private struct Gathered {
+    var steps: [ScriptStep] = []
+    var aliases: [Peer: AliasedTopics] = [:]
+    /// Whether its CONNECT says that it is wanted; nil as long as none has come.
+    var isWanted: Bool?
+    /// The first place where something is missing, and what.
+    var damage: (place: ReplayPlace, what: String)?
+    /// Whether a DISCONNECT was sent, behind which no end has to be told.
+    var isLeft = false
+    /// Whether anything of it is in the window.
+    var isInside = false
+  }
+
+  /// Creates a reader that has seen nothing.
+  /// - Parameters:
+  ///   - selection: Which connections are replayed.
+  ///   - window: Which time; what connections open and subscribe to before it is replayed in no time.
+  ///   - limit: How many bytes the packets may take.
+  package init(_ selection: Selection, within window: ReplayWindow, limit: Int) {
+    (self.selection, self.window, self.limit) = (selection, window, limit)
+  }
+
+  // MARK: Events
+
+  package mutating func consume(_ event: borrowing EventView) {
+    let context = event.context
+    let side = window.side(of: context.time)
+    guard side != .behind,
+      selection.numbers.isEmpty || selection.numbers.contains(context.connection)
+    else { return }
+    switch event.body {
+    case .mqtt(let packet): take(packet, context, side)
+    case .closed(let closing): end(closing, context, side)
+    case .gap(let gap):
+      let what = gap.reason == .leftOut ? "events" : "\(gap.bytes) bytes"
+      damage(context, side, "\(what) of the \(context.sender.rawValue) are missing")
+    case .malformed(let malformation): damage(context, side, malformation.message)
+    case .handshake, .webSocket, .http, .tls:
+      others[context.connection] = "\(context.wire.name)"
+    case .opened, .attempted: return
+    }
+  }
+
+  private mutating func take(
+    _ view: borrowing MQTTPacketView, _ context: EventContext, _ side: ReplayWindow.Side
+  ) {
+    if connections[context.connection] == nil { numbers.append(context.connection) }
+    var one = connections[context.connection] ?? Gathered()
+    // Put back below; a copy would grow with the connection.
+    connections[context.connection] = nil
+    defer { connections[context.connection] = one }
+    let packet = ReplayPacket(view, &one.aliases[context.sender, default: AliasedTopics()])
+    if one.isWanted == nil { one.isWanted = wants(packet) }
+    guard one.isWanted == true, size <= limit else { return }
+    if view.missing > 0, one.damage == nil, side == .inside {
+      one.damage = (ReplayPlace(context), "\(view.missing) bytes of the packet are missing")
+    }
+    if packet.type == .disconnect { one.isLeft = true }
+    guard side == .inside || Self.opens(packet.type) else { return }
+    size += packet.bytes.count
+    add(.packet(packet), context, side, to: &one)
+  }
+
+  /// Whether a connection is wanted, by its first packet; nil where that is no CONNECT.
+  private func wants(_ packet: ReplayPacket) -> Bool? {
+    guard case .connect(let connect) = packet.decoded?.content else { return nil }
+    return selection.clientID == nil || selection.clientID == connect.clientID
+  }
+
+  /// Whether a packet is one by which a connection comes to what it has later.
+  private static func opens(_ type: MQTTPacketType) -> Bool {
+    switch type {
+    case .connect, .connack, .auth, .subscribe, .suback, .unsubscribe, .unsuback: true
+    default: false
+    }
+  }
+
+  private mutating func end(
+    _ closing: ConnectionClosing, _ context: EventContext, _ side: ReplayWindow.Side
+  ) {
+    // A capture that ends shows no end, and behind DISCONNECT either end may be the first to go.
+    guard var one = connections[context.connection], closing.how != .endOfCapture, !one.isLeft,
+      one.isWanted == true
+    else { return }
+    guard side == .inside else { return connections[context.connection] = nil }
+    add(.end(closing.how), context, side, to: &one)
+    connections[context.connection] = one
+  }
+
+  private mutating func add(
+    _ content: ScriptStep.Content, _ context: EventContext, _ side: ReplayWindow.Side,
+    to one: inout Gathered
+  ) {
+    if side == .inside {
+      begin = begin ?? context.time
+      one.isInside = true
+    }
+    one.steps.append(
+      ScriptStep(
+        place: ReplayPlace(context), order: order, sender: context.sender, content: content,
+        time: context.time))
+    order += 1
+  }
+
+  private mutating func damage(
+    _ context: EventContext, _ side: ReplayWindow.Side, _ what: String
+  ) {
+    guard side == .inside, connections[context.connection]?.damage == nil else { return }
+    connections[context.connection]?.damage = (ReplayPlace(context), what)
+  }
+
+  // MARK: The script
+
+  /// Makes the script of what was gathered.
+  /// - Returns: The script.
+  /// - Throws: `DataClientError` where nothing can be replayed, or something of it is missing.
+  package func script() throws(DataClientError) -> SessionScript {
+    guard size <= limit else {
+      throw DataClientError(
+        .unreadable,
+        "it has more packets than \(limit >> 20) MiB hold; choose a part by --connection, --from and "
+          + "--to, or add --memory")
+    }
+    var scripts: [ConnectionScript] = []
+    var headless: [Int] = []
+    for number in numbers {
+      guard let one = connections[number] else { continue }
+      guard let isWanted = one.isWanted else {
+        headless.append(number)
+        continue
+      }
+      guard isWanted, one.isInside else { continue }
+      if let damage = one.damage { throw Self.damaged(damage) }
+      if let script = ConnectionScript(number, hurried(one.steps)) { scripts.append(script) }
+    }
+    guard !scripts.isEmpty else { throw nothing(headless) }
+    return SessionScript(scripts, notes: notes(headless))
+  }
+
+  /// Steps of before the window happen at once at its beginning.
+  private func hurried(_ steps: [ScriptStep]) -> [ScriptStep] {
+    guard let begin else { return steps }
+    return steps.map { step in
+      var step = step
+      step.time = max(step.time, begin)
+      return step
+    }
+  }
+
+  private static func damaged(_ damage: (place: ReplayPlace, what: String)) -> DataClientError {
+    DataClientError(
+      .unreadable,
+      "\(damage.what) at \(damage.place), so it can't be replayed; choose other connections by "
+        + "--connection, or begin behind it by --from")
+  }
+
+  private func nothing(_ headless: [Int]) -> DataClientError {
+    if let first = headless.first {
+      return DataClientError(
+        .unreadable,
+        "connection \(first) begins before the session does, without its CONNECT, so it can't be "
+          + "replayed; capture it from its beginning")
+    }
+    if let other = others.min(by: { $0.key < $1.key }), connections.isEmpty {
+      return DataClientError(
+        .unreadable,
+        "connection \(other.key) speaks \(other.value), and only connections of MQTT can be "
+          + "replayed so; reprise replay sdk plays sessions of WebSocket and HTTP")
+    }
+    let what = selection.isAll ? "connection of MQTT" : "such connection of MQTT"
+    return DataClientError(
+      .unreadable,
+      "it has no \(what), or none in the time that was asked for; reprise inspect shows all")
+  }
+
+  private func notes(_ headless: [Int]) -> [String] {
+    var notes: [String] = []
+    if !headless.isEmpty {
+      notes.append("not replayed as their CONNECT is not there: \(Self.list(headless))")
+    }
+    let strange = others.keys.filter { connections[$0] == nil }.sorted()
+    if !strange.isEmpty { notes.append("not replayed as they are no MQTT: \(Self.list(strange))") }
+    return notes
+  }
+
+  private static func list(_ numbers: [Int]) -> String {
+    let shown = numbers.prefix(5).map(String.init).joined(separator: ", ")
+    return (numbers.count == 1 ? "connection " : "connections ") + shown
+      + (numbers.count > 5 ? " and \(numbers.count - 5) more" : "")
+  }
+}

@@ -1,0 +1,122 @@
+import RepriseCore
+package import Wire
+
+/// What both ends of recorded connections do, in the order of the session.
+package struct SessionScript: Sendable {
+  /// The connections, in order of first sight; at least one.
+  package internal(set) var connections: [ConnectionScript]
+  /// What of the session is not replayed, one sentence each.
+  package internal(set) var notes: [String] = []
+  /// Which messages of servers are those that a client published: the place of the message among a connection's steps,
+  /// and that of what it comes of.
+  package let deliveries: [StepPath: StepPath]
+
+  /// Joins connections.
+  /// - Parameters:
+  ///   - connections: The connections.
+  ///   - notes: What is left out.
+  init(_ connections: [ConnectionScript], notes: [String]) {
+    (self.connections, self.notes) = (connections, notes)
+    deliveries = Self.deliveries(in: connections)
+  }
+
+  /// Where a step stands.
+  package struct StepPath: Sendable, Hashable {
+    /// The place of the connection among all.
+    package let connection: Int
+    /// The place of the step in it.
+    package let step: Int
+
+    /// Names a step.
+    package init(connection: Int, step: Int) { (self.connection, self.step) = (connection, step) }
+  }
+
+  /// A message that is delivered has the topic and the payload of one that was published before it: the last such one.
+  private static func deliveries(in connections: [ConnectionScript]) -> [StepPath: StepPath] {
+    struct Message: Hashable {
+      let topic: String
+      let payload: [UInt8]
+    }
+    var published: [Message: StepPath] = [:]
+    var deliveries: [StepPath: StepPath] = [:]
+    let all = connections.indices.flatMap { connection in
+      connections[connection].steps.indices.map { StepPath(connection: connection, step: $0) }
+    }
+    for path in all.sorted(by: { connections.step($0).order < connections.step($1).order }) {
+      let step = connections.step(path)
+      guard let packet = step.packet, packet.type == .publish,
+        case .publish(let publish) = packet.decoded?.content
+      else { continue }
+      let message = Message(topic: publish.topic, payload: publish.payload)
+      if step.sender == .client {
+        published[message] = path
+      } else if let source = published[message], source.connection != path.connection {
+        deliveries[path] = source
+      }
+    }
+    return deliveries
+  }
+
+  /// Lets all clients show other credentials than the recorded ones.
+  /// - Parameters:
+  ///   - username: The user name; nil leaves the recorded ones.
+  ///   - password: The password; nil leaves the recorded ones.
+  package mutating func replaceCredentials(username: String?, password: [UInt8]?) {
+    for index in connections.indices {
+      connections[index].replaceCredentials(username: username, password: password)
+    }
+  }
+}
+
+extension [ConnectionScript] {
+  /// The step at a path of the same connections.
+  func step(_ path: SessionScript.StepPath) -> ScriptStep { self[path.connection].steps[path.step] }
+}
+
+/// What both ends of a recorded connection do, from the CONNECT on.
+package struct ConnectionScript: Sendable {
+  /// The number of the connection in its file.
+  package let number: Int
+  /// The name that the client had; empty where it had none.
+  package let clientID: String
+  /// The version of MQTT.
+  package let version: MQTTVersion
+  /// Whether the client asked for a session that it may have had.
+  let keepsSession: Bool
+  /// The longest silence that the client announced, in seconds; 0 is none.
+  package let keepAlive: UInt16
+  /// What is done, in order.
+  package internal(set) var steps: [ScriptStep]
+
+  /// Creates a script of steps, the first of which is a CONNECT; nil where it is none that can be read.
+  init?(_ number: Int, _ steps: [ScriptStep]) {
+    guard let packet = steps.first?.packet, case .connect(let connect) = packet.decoded?.content
+    else { return nil }
+    (self.number, self.steps) = (number, steps)
+    (clientID, version) = (connect.clientID, packet.version)
+    (keepsSession, keepAlive) = (!connect.cleanStart, connect.keepAlive)
+  }
+
+  /// Whether the recording has the end of the connection, or a DISCONNECT in front of it.
+  package var hasEnd: Bool {
+    steps.last?.packet == nil || steps.contains { $0.packet?.type == .disconnect }
+  }
+
+  /// Whether the password of its CONNECT is not in the recording.
+  package var lacksPassword: Bool {
+    guard case .connect(let connect) = steps.first?.packet?.decoded?.content else { return false }
+    return RedactionRules.isMark(connect.password ?? [])
+  }
+
+  fileprivate mutating func replaceCredentials(username: String?, password: [UInt8]?) {
+    guard let packet = steps.first?.packet, var changed = packet.decoded,
+      case .connect(var connect) = changed.content
+    else { return }
+    connect.username = username ?? connect.username
+    connect.password = password ?? connect.password
+    changed.content = .connect(connect)
+    if let replaced = try? ReplayPacket(changed, insteadOf: packet) {
+      steps[0].content = .packet(replaced)
+    }
+  }
+}
