@@ -158,6 +158,14 @@ import Wire
     #expect(try take("a") == nil && choice.next == nil)
   }
 
+  @Test("A message in which something is hidden is found, of a client alone")
+  func findsWhatIsHidden() throws {
+    let start = [Dialogue.client(.connect("a")), Dialogue.server(.publish("t", "***"))]
+    #expect(try Dialogue(start).script().hidingMessage == nil)
+    let hidden = start + [Dialogue.client(.publish("t", #"{"token":"***"}"#))]
+    #expect(try Dialogue(hidden).script().hidingMessage?.frame == 3)
+  }
+
   @Test("A client that gets none is told why")
   func refuses() throws {
     let script = try Dialogue([

@@ -1,4 +1,4 @@
-import RepriseCore
+package import RepriseCore
 package import Wire
 
 /// What both ends of recorded connections do, in the order of the session.
@@ -55,6 +55,15 @@ package struct SessionScript: Sendable {
       }
     }
     return deliveries
+  }
+
+  /// The first message of a client in which a secret seems to be hidden; nil where there is none.
+  package var hidingMessage: ReplayPlace? {
+    connections.lazy.flatMap(\.steps).first { step in
+      guard step.sender == .client, case .publish(let publish) = step.packet?.decoded?.content
+      else { return false }
+      return String(decoding: publish.payload, as: UTF8.self).contains(RedactionRules.mark)
+    }?.place
   }
 
   /// Lets all clients show other credentials than the recorded ones.

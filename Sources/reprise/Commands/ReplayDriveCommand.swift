@@ -53,6 +53,9 @@ enum ReplayDriveCommand: Command {
         "the password of connection \(hidden.number) is hidden in it; type --password-file FILE if "
           + "the server asks for it")
     }
+    if let place = script.hidingMessage {
+      console.note(run.file, "what is hidden in it is sent as ***, first at \(place)")
+    }
     return try run.run(with: place.name, repeats: run.options.repeats) {
       ReplayClients(script, run.options.settings, at: place)
     }
