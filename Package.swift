@@ -67,6 +67,8 @@ let package = Package(
       swiftSettings: settings),
     // Counts what sessions hold and tells what happened to a client: for `stats` and `story`.
     .target(name: "Statistics", dependencies: ["RepriseCore", "Wire"], swiftSettings: settings),
+    // What differs between two sessions, by what packets mean: for `diff`.
+    .target(name: "SessionDiff", dependencies: ["RepriseCore", "Wire"], swiftSettings: settings),
     // A session as it is looked at, without a terminal: for `view`.
     .target(
       name: "SessionView", dependencies: ["ConformanceKit", "RepriseCore", "Statistics", "Wire"],
@@ -114,6 +116,10 @@ let package = Package(
       swiftSettings: settings),
     .testTarget(
       name: "StatisticsTests", dependencies: ["RepriseCore", "Statistics", "TestSupport", "Wire"],
+      swiftSettings: settings),
+    .testTarget(
+      name: "SessionDiffTests",
+      dependencies: ["Capture", "RepriseCore", "SessionDiff", "TestSupport", "Wire"],
       swiftSettings: settings),
     .testTarget(
       name: "SessionViewTests",
@@ -177,7 +183,7 @@ let package = Package(
         "CCrypto", "CMosquitto", "CPages", "CPcap", "CWebSockets", "CZlib", "Capture",
         "CloudSimulator", "ConformanceKit", "Driver", "RepriseCore", "DeviceSDK", "Gates",
         "LiveClient",
-        "Proxy", "SDKReplay", "SessionView", "Statistics", "Wire",
+        "Proxy", "SDKReplay", "SessionDiff", "SessionView", "Statistics", "Wire",
       ],
       swiftSettings: settings),
 
