@@ -1,3 +1,5 @@
+import Capture
+import Foundation
 import RepriseCore
 import SessionDiff
 import TestSupport
@@ -176,5 +178,35 @@ import Wire
     #expect(try whole.differences(from: other) == ["changed 2 2 payload.b: 2 → 3"])
     let binary = talk([WebSocketFrame(.binary, text)])
     #expect(try whole.differences(from: binary) == ["only-in-a 2 ·", "only-in-b · 2"])
+  }
+
+  /// How TCP carried it is nothing that was said: ports, segments that end inside of packets, or hold several.
+  @Test func countsNoSegments() throws {
+    func capture(port: UInt16, pieces: Int) throws -> [Event] {
+      var capture = TCPCapture(serverPort: port)
+      capture.open(port == 1_883 ? 1 : 7)
+      let number = port == 1_883 ? 1 : 7
+      for event in Self.talk.events {
+        guard case .mqtt(let packet) = event.body else { continue }
+        for start in stride(from: 0, to: packet.bytes.count, by: pieces) {
+          let piece = packet.bytes[start..<min(start + pieces, packet.bytes.count)]
+          capture.send(number, event.context.sender, Array(piece))
+        }
+      }
+      capture.close(number, by: .client)
+      let file = FileManager.default.temporaryDirectory.appending(path: "\(UUID().uuidString).pcap")
+      defer { try? FileManager.default.removeItem(at: file) }
+      try Data(capture.bytes).write(to: file)
+      var list = EventList()
+      _ = try SessionInput.read(file.path, options: InputOptions(), into: &list)
+      return list.events
+    }
+    let whole = try capture(port: 1_883, pieces: 1_000)
+    let parts = try capture(port: 5_000, pieces: 3)
+    #expect(whole.count == parts.count && whole.count > 15)
+    #expect(try SessionComparison(whole, parts).lines == [])
+    // Times and frames are others, and how it ended is the same.
+    #expect(
+      try SessionComparison(whole, parts, DiffOptions(details: [.times])).lines.count > 10)
   }
 }

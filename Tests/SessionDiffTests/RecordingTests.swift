@@ -1,9 +1,10 @@
 import Capture
 import Foundation
 import RepriseCore
-import SessionDiff
 import TestSupport
 import Testing
+
+@testable import SessionDiff
 
 /// Each recording of the package is the same as itself in any form.
 @Suite struct RecordingTests {
@@ -51,5 +52,21 @@ import Testing
     // What hides payloads in whole hides nothing else.
     let topics = RedactionRules(topics: ["#"])
     #expect(try SessionComparison(events, Self.recorded(events, hiding: topics)).lines == [])
+  }
+
+  /// The short way to the fields of a message leads where the long one does.
+  @Test(arguments: ["qos-levels-v311", "non-ascii-topics", "rabbitmq-topics-v311"])
+  func readsMessagesInTwoWays(_ name: String) throws {
+    var forms = NormalForm(DiffOptions())
+    var messages = 0
+    for event in try Self.events(Self.folder.appending(path: "\(name)/capture.pcap").path) {
+      let reading = Reading(kind: .item, lane: .client, index: 0, start: event.context.time)
+      event.withView { view in
+        guard let message = forms.plainMessage(view, reading) else { return }
+        messages += 1
+        #expect(message == forms.formByLine(of: view, as: reading))
+      }
+    }
+    #expect(messages > 3)
   }
 }

@@ -14,13 +14,24 @@ package enum Lane: Int, Sendable, Hashable, CaseIterable {
 }
 
 /// What an event is to a comparison.
-enum Reading {
-  /// Something that is said for itself; its index counts those of its lane.
-  case item(Lane, index: Int, JSONValue)
-  /// An answer to what was said; lane and index are those of what is answered.
-  case answer(Lane, index: Int, JSONValue)
-  /// Bytes of a lane are missing: what stands here can't be known.
-  case loss(Lane, index: Int)
+struct Reading {
+  /// What it can be.
+  enum Kind {
+    /// Something that is said for itself; its index counts those of its lane.
+    case item
+    /// An answer to what was said; lane and index are those of what is answered.
+    case answer
+    /// Bytes of a lane are missing: what stands here can't be known.
+    case loss
+  }
+
+  let kind: Kind
+  let lane: Lane
+  let index: Int
+  /// The topic that an alias stands for; nil for a message that names its own.
+  var topic: String?
+  /// When the connection began.
+  let start: Timestamp
 }
 
 /// Reads the events of one connection as what was said on it.
@@ -57,34 +68,33 @@ struct ConnectionReader {
   ///   - event: The event.
   ///   - isSelected: Whether it is to be compared.
   ///   - options: What counts.
-  ///   - forms: What makes the form in which it is compared.
   ///   - take: Gets what it is, if it is anything; the event is the one given, or a message put together.
   mutating func read(
     _ event: borrowing EventView, isSelected: Bool, _ options: DiffOptions,
-    _ forms: inout NormalForm, _ take: (Reading, borrowing EventView) throws -> Void
+    _ take: (Reading, borrowing EventView) throws -> Void
   ) throws {
     let lane = Lane(event.context.sender)
     switch event.body {
     case .opened(let opening):
       guard !opening.isFromStart, isSelected else { return }
       for lane in [Lane.client, .server] {
-        try take(.loss(lane, index: next(lane)), event)
+        try lose(lane, event, take)
       }
     case .gap:
-      if isSelected { try take(.loss(lane, index: next(lane)), event) }
+      if isSelected { try lose(lane, event, take) }
     case .closed(let closing) where closing.how == .endOfCapture:
-      if isSelected { try take(.loss(.end, index: next(.end)), event) }
+      if isSelected { try lose(.end, event, take) }
     case .closed, .attempted:
-      if isSelected { try say(.end, forms.form(of: event, since: start), event, take) }
+      if isSelected { try say(.end, event, take) }
     case .malformed, .handshake, .http:
-      if isSelected { try say(lane, forms.form(of: event, since: start), event, take) }
+      if isSelected { try say(lane, event, take) }
     case .tls(let part):
       guard isSelected else { return }
-      try say(lane, forms.form(of: event, since: start), event, take)
+      try say(lane, event, take)
       guard case .handshake(let hellos) = part, hellos.obstacle != nil else { return }
-      for lane in [Lane.client, .server] { try take(.loss(lane, index: next(lane)), event) }
-    case .webSocket(let frame): try read(frame, of: event, isSelected, options, &forms, take)
-    case .mqtt(let packet): try read(packet, of: event, isSelected, options, &forms, take)
+      for lane in [Lane.client, .server] { try lose(lane, event, take) }
+    case .webSocket(let frame): try read(frame, of: event, isSelected, options, take)
+    case .mqtt(let packet): try read(packet, of: event, isSelected, options, take)
     }
   }
 
@@ -101,18 +111,25 @@ struct ConnectionReader {
   }
 
   private mutating func say(
-    _ lane: Lane, _ form: JSONValue, _ event: borrowing EventView,
+    _ lane: Lane, topic: String? = nil, _ event: borrowing EventView,
     _ take: (Reading, borrowing EventView) throws -> Void
   ) rethrows {
-    try take(.item(lane, index: next(lane), form), event)
+    let reading = Reading(kind: .item, lane: lane, index: next(lane), topic: topic, start: start)
+    try take(reading, event)
+  }
+
+  private mutating func lose(
+    _ lane: Lane, _ event: borrowing EventView,
+    _ take: (Reading, borrowing EventView) throws -> Void
+  ) rethrows {
+    try take(Reading(kind: .loss, lane: lane, index: next(lane), start: start), event)
   }
 
   // MARK: WebSocket
 
   private mutating func read(
     _ frame: borrowing WebSocketFrameView, of event: borrowing EventView, _ isSelected: Bool,
-    _ options: DiffOptions, _ forms: inout NormalForm,
-    _ take: (Reading, borrowing EventView) throws -> Void
+    _ options: DiffOptions, _ take: (Reading, borrowing EventView) throws -> Void
   ) throws {
     let context = event.context
     switch frame.cargo {
@@ -125,7 +142,7 @@ struct ConnectionReader {
     let isPart = !frame.header.isFinal || frame.opcode == .continuation
     guard isPart, !frame.opcode.isControl, frame.opcode.isDefined else {
       if isSelected {
-        try say(Lane(context.sender), forms.form(of: event, since: start), event, take)
+        try say(Lane(context.sender), event, take)
       }
       return
     }
@@ -137,7 +154,7 @@ struct ConnectionReader {
     var whole = WebSocketFrame(message.isText ? .text : .binary, message.data)
     if !message.isComplete { whole.keptCompressed = .tooLarge }
     try Event(context, .webSocket(whole)).withView { view throws in
-      try say(Lane(context.sender), forms.form(of: view, since: start), view, take)
+      try say(Lane(context.sender), view, take)
     }
   }
 
@@ -145,66 +162,65 @@ struct ConnectionReader {
 
   private mutating func read(
     _ packet: borrowing MQTTPacketView, of event: borrowing EventView, _ isSelected: Bool,
-    _ options: DiffOptions, _ forms: inout NormalForm,
-    _ take: (Reading, borrowing EventView) throws -> Void
+    _ options: DiffOptions, _ take: (Reading, borrowing EventView) throws -> Void
   ) throws {
     let sender = event.context.sender
     switch packet.type {
     case .pingreq, .pingresp:
       guard options.details.contains(.pings), isSelected else { return }
-      try say(Lane(sender), forms.form(of: event, since: start), event, take)
+      try say(Lane(sender), event, take)
     case .publish where packet.qos > 0, .subscribe, .unsubscribe:
-      try ask(packet, of: event, isSelected, options, &forms, take)
+      try ask(packet, of: event, isSelected, options, take)
     case .puback, .pubrec, .pubcomp, .suback, .unsuback:
-      try answer(packet, to: sender.other, event, isSelected, options, &forms, take)
-    case .pubrel: try answer(packet, to: sender, event, isSelected, options, &forms, take)
+      try answer(packet, to: sender.other, event, isSelected, options, take)
+    case .pubrel: try answer(packet, to: sender, event, isSelected, options, take)
     case .publish, .connect, .connack, .disconnect, .auth, .reserved:
       let topic = topic(of: packet, from: sender)
       guard isSelected else { return }
-      try say(Lane(sender), forms.form(of: event, topic: topic, since: start), event, take)
+      try say(Lane(sender), topic: topic, event, take)
     }
   }
 
   private mutating func ask(
     _ packet: borrowing MQTTPacketView, of event: borrowing EventView, _ isSelected: Bool,
-    _ options: DiffOptions, _ forms: inout NormalForm,
-    _ take: (Reading, borrowing EventView) throws -> Void
+    _ options: DiffOptions, _ take: (Reading, borrowing EventView) throws -> Void
   ) throws {
     let sender = event.context.sender
     let topic = packet.type == .publish ? topic(of: packet, from: sender) : nil
-    let form = forms.form(of: event, topic: topic, since: start)
-    let about = SessionDigest.Item.about(form)
     guard let id = packet.packetID else {
-      if isSelected { try say(Lane(sender), form, event, take) }
+      if isSelected { try say(Lane(sender), topic: topic, event, take) }
       return
     }
-    if packet.dup, let earlier = asked[sender]?[id], earlier.about == about, !earlier.isOver {
+    var about = Fingerprint()
+    about.add(UInt64(packet.type.rawValue))
+    about.add(topic ?? String(copying: packet.topic))
+    if packet.dup, let earlier = asked[sender]?[id], earlier.about == about.value, !earlier.isOver {
       asked[sender]?[id]?.repeats += 1
       // What acknowledges a repeat acknowledges what is repeated.
       guard options.details.contains(.repeats), isSelected else { return }
-      return try say(Lane(sender), form, event, take)
+      return try say(Lane(sender), topic: topic, event, take)
     }
-    let index = isSelected ? next(Lane(sender)) : nil
-    asked[sender, default: [:]][id] = Asked(index: index, about: about)
-    if let index { try take(.item(Lane(sender), index: index, form), event) }
+    asked[sender, default: [:]][id] = Asked(
+      index: isSelected ? counts[Lane(sender).rawValue] : nil, about: about.value)
+    if isSelected { try say(Lane(sender), topic: topic, event, take) }
   }
 
   private mutating func answer(
     _ packet: borrowing MQTTPacketView, to asker: Peer, _ event: borrowing EventView,
-    _ isSelected: Bool, _ options: DiffOptions, _ forms: inout NormalForm,
+    _ isSelected: Bool, _ options: DiffOptions,
     _ take: (Reading, borrowing EventView) throws -> Void
   ) throws {
     guard let id = packet.packetID, var question = asked[asker]?[id] else {
       // What it answers was said on an earlier connection, or was not captured.
       guard isSelected else { return }
       return try say(
-        Lane(event.context.sender), forms.form(of: event, since: start), event, take)
+        Lane(event.context.sender), event, take)
     }
     let isFirst = question.answers.insert(packet.type).inserted
     let isRepeat = !isFirst && question.repeats > 0 && !options.details.contains(.repeats)
     asked[asker]?[id] = question
     guard let index = question.index, !isRepeat else { return }
-    try take(.answer(Lane(asker), index: index, forms.form(of: event, since: start)), event)
+    try take(Reading(kind: .answer, lane: Lane(asker), index: index, start: start), event)
   }
 
   /// The topic that a message's alias stands for; nil if it names its own, or none is known.

@@ -33,11 +33,13 @@ struct NormalForm {
   /// Returns the fields of an event.
   /// - Parameters:
   ///   - event: The event.
-  ///   - topic: The topic that its alias stands for; nil if it has one of its own.
-  ///   - start: When its connection began.
-  mutating func form(
-    of event: borrowing EventView, topic: String? = nil, since start: Timestamp
-  ) -> JSONValue {
+  ///   - reading: What it is on its connection.
+  mutating func form(of event: borrowing EventView, as reading: Reading) -> JSONValue {
+    plainMessage(event, reading) ?? formByLine(of: event, as: reading)
+  }
+
+  /// Returns the fields of an event, read from the line that `inspect` shows.
+  mutating func formByLine(of event: borrowing EventView, as reading: Reading) -> JSONValue {
     line.removeAll(keepingCapacity: true)
     writer.append(event, to: &line)
     guard case .object(let members)? = JSONValue(parsing: line) else { return .null }
@@ -46,7 +48,7 @@ struct NormalForm {
     for member in members {
       if let kept = field(member, of: type) { fields.append(kept) }
     }
-    if let topic {
+    if let topic = reading.topic {
       fields.removeAll { $0.key == "topic" }
       fields.append(JSONMember("topic", options.hidden.shown(topic).json))
     }
@@ -62,10 +64,29 @@ struct NormalForm {
       fields.append(JSONMember("payload", .string(RedactionRules.mark)))
     }
     if options.details.contains(.times) {
-      let elapsed = event.context.time.nanoseconds(since: start)
+      let elapsed = event.context.time.nanoseconds(since: reading.start)
       fields.append(JSONMember("time", .number(String(elapsed))))
     }
     return JSONValue.object(fields).meaning(without: [])
+  }
+
+  /// Returns the fields of a message that has nothing uncommon, the same as by its line and several times as fast; nil
+  /// for any other event.
+  func plainMessage(_ event: borrowing EventView, _ reading: Reading) -> JSONValue? {
+    guard options.details.isEmpty, options.hidden.topics.isEmpty, !event.context.isRebuilt,
+      case .mqtt(let packet) = event.body, packet.type == .publish, !packet.hasFaults,
+      packet.missing == 0, !packet.hasProperties, packet.bytes.byteCount < 1 << 16,
+      UTF8Text.isWellFormed(packet.payload)
+    else { return nil }
+    let topic = options.hidden.shown(reading.topic ?? String(copying: packet.topic)) as String
+    let payload = options.hidden.shown(String(copying: packet.payload)) as String
+    return .object([
+      JSONMember("payload", data(.string(payload))),
+      JSONMember("qos", .number(String(packet.qos))),
+      JSONMember("retain", .bool(packet.retain)),
+      JSONMember("topic", JSONValue.string(topic).meaning(without: [])),
+      JSONMember("type", "PUBLISH"),
+    ])
   }
 
   /// Returns a member of a line as it is compared; nil where it does not count.

@@ -5,6 +5,7 @@ import Wire
 package struct SessionDetails: Sendable {
   /// Nil while it reads, as what takes the readings changes what it belongs to.
   private var reader: SessionReader?
+  private var forms: NormalForm
   private let places: Set<SessionPlaces.Place>
   private var spoken: [SessionPlaces.Place: Utterance] = [:]
   private let json: EventJSONWriter
@@ -27,6 +28,7 @@ package struct SessionDetails: Sendable {
     self.places = places.places
     self.memory = memory
     reader = SessionReader(options)
+    forms = NormalForm(options)
     json = EventJSONWriter(hiding: options.hidden)
     text = EventTextWriter(hiding: options.hidden, payloadLimit: payloadLimit)
   }
@@ -40,14 +42,17 @@ package struct SessionDetails: Sendable {
     guard var reader = reader.take() else { return }
     defer { self.reader = reader }
     try reader.read(event, isSelected: isSelected) { reading, event in
-      switch reading {
-      case .item(let lane, let index, let form): keep(form, event, at: number, lane, index)
-      case .loss(let lane, let index): keep(.null, event, at: number, lane, index)
-      case .answer(let lane, let index, let form):
-        let place = SessionPlaces.Place(connection: number, lane: lane.rawValue, index: index)
+      let place = SessionPlaces.Place(
+        connection: number, lane: reading.lane.rawValue, index: reading.index)
+      guard places.contains(place) else { return }
+      if reading.kind == .answer {
         guard spoken[place] != nil else { return }
-        let answer = utterance(form, event)
+        let answer = utterance(event, reading)
         spoken[place]?.answers.append(answer)
+      } else if memory > 0 {
+        spoken[place] = utterance(event, reading)
+      } else {
+        isCut = true
       }
     }
   }
@@ -58,19 +63,7 @@ package struct SessionDetails: Sendable {
     }
   }
 
-  private mutating func keep(
-    _ form: JSONValue, _ event: borrowing EventView, at connection: Int, _ lane: Lane, _ index: Int
-  ) {
-    let place = SessionPlaces.Place(connection: connection, lane: lane.rawValue, index: index)
-    guard places.contains(place) else { return }
-    guard memory > 0 else {
-      isCut = true
-      return
-    }
-    spoken[place] = utterance(form, event)
-  }
-
-  private mutating func utterance(_ form: JSONValue, _ event: borrowing EventView) -> Utterance {
+  private mutating func utterance(_ event: borrowing EventView, _ reading: Reading) -> Utterance {
     var bytes: [UInt8] = []
     json.append(event, to: &bytes)
     var line: [UInt8] = []
@@ -79,7 +72,8 @@ package struct SessionDetails: Sendable {
     memory -= 1_024 + 8 * bytes.count
     return Utterance(
       frame: event.context.frame, time: event.context.time, sender: event.context.sender,
-      form: form, line: String(decoding: line, as: UTF8.self), json: bytes)
+      form: reading.kind == .loss ? .null : forms.form(of: event, as: reading),
+      line: String(decoding: line, as: UTF8.self), json: bytes)
   }
 }
 

@@ -44,7 +44,9 @@ package struct SessionDigest: Sendable {
 
   private var connections: [Connection] = []
   private var indices: [Int: Int] = [:]
-  private var reader: SessionReader
+  /// Nil while it reads, as what takes the readings changes what it belongs to.
+  private var reader: SessionReader?
+  private var forms: NormalForm
   private var items = 0
   private let mostItems: Int
 
@@ -54,6 +56,7 @@ package struct SessionDigest: Sendable {
   ///   - memory: The most bytes that it takes.
   package init(_ options: DiffOptions, memory: Int) {
     reader = SessionReader(options)
+    forms = NormalForm(options)
     mostItems = memory / MemoryLayout<Item>.stride
   }
 
@@ -68,10 +71,10 @@ package struct SessionDigest: Sendable {
   package mutating func consume(_ event: borrowing EventView, isSelected: Bool) throws {
     let index = index(of: event)
     connections[index].note(event)
-    var readings: [Reading] = []
-    try reader.read(event, isSelected: isSelected) { reading, _ in readings.append(reading) }
-    for reading in readings {
-      if connections[index].keep(reading) { items += 1 }
+    guard var reader = reader.take() else { return }
+    defer { self.reader = reader }
+    try reader.read(event, isSelected: isSelected) { reading, event in
+      if connections[index].keep(reading, forms.form(of: event, as: reading)) { items += 1 }
     }
     guard items <= mostItems else { throw TooLarge() }
   }
@@ -105,23 +108,23 @@ extension SessionDigest.Connection {
 
   /// Keeps what was said.
   /// - Returns: Whether it takes room.
-  fileprivate mutating func keep(_ reading: Reading) -> Bool {
-    switch reading {
-    case .item(let lane, _, let form):
-      lanes[lane.rawValue].append(SessionDigest.Item(form))
+  fileprivate mutating func keep(_ reading: Reading, _ form: JSONValue) -> Bool {
+    switch reading.kind {
+    case .item:
+      lanes[reading.lane.rawValue].append(SessionDigest.Item(form))
       return true
-    case .loss(let lane, let index):
+    case .loss:
       var item = SessionDigest.Item(.null)
       item.isLoss = true
-      item.exact = UInt64(index)
-      lanes[lane.rawValue].append(item)
+      item.exact = UInt64(reading.index)
+      lanes[reading.lane.rawValue].append(item)
       return true
-    case .answer(let lane, let index, let form):
-      guard lanes[lane.rawValue].indices.contains(index) else { return false }
+    case .answer:
+      guard lanes[reading.lane.rawValue].indices.contains(reading.index) else { return false }
       var hash = Fingerprint()
-      hash.add(lanes[lane.rawValue][index].answers)
+      hash.add(lanes[reading.lane.rawValue][reading.index].answers)
       hash.add(form.fingerprint)
-      lanes[lane.rawValue][index].answers = hash.value
+      lanes[reading.lane.rawValue][reading.index].answers = hash.value
       return false
     }
   }
@@ -132,17 +135,12 @@ extension SessionDigest.Item {
     "CONNECT", "CONNACK", "DISCONNECT", "PINGREQ", "PINGRESP", "CLOSE", "TLS",
   ]
 
-  /// What something is about that was said, as one number.
-  static func about(_ form: JSONValue) -> UInt64 {
-    let fields = ["type", "topic", "filters", "method", "target"].map { form[$0] ?? .null }
-    return JSONValue.array(fields).fingerprint
-  }
-
   /// Creates what is kept of something that was said.
   init(_ form: JSONValue) {
     let type = form["type"] ?? .null
     exact = form.fingerprint
-    shape = Self.about(form)
+    let about = ["topic", "filters", "method", "target"].map { form[$0] ?? .null }
+    shape = JSONValue.array([type] + about).fingerprint
     isTelling = !Self.saidByAll.contains(type.text ?? "")
     kind = JSONValue.array([type, form["payload"] ?? .null]).fingerprint
   }
@@ -151,13 +149,9 @@ extension SessionDigest.Item {
 /// Reads the events of all connections of a session as what was said on them.
 struct SessionReader {
   private let options: DiffOptions
-  private var forms: NormalForm
   private var readers: [Int: ConnectionReader] = [:]
 
-  init(_ options: DiffOptions) {
-    self.options = options
-    forms = NormalForm(options)
-  }
+  init(_ options: DiffOptions) { self.options = options }
 
   mutating func read(
     _ event: borrowing EventView, isSelected: Bool,
@@ -166,7 +160,7 @@ struct SessionReader {
     let number = event.context.connection
     // Taken out, so that it is changed in place; where reading throws nobody goes on.
     var reader = readers.removeValue(forKey: number) ?? ConnectionReader(start: event.context.time)
-    try reader.read(event, isSelected: isSelected, options, &forms, take)
+    try reader.read(event, isSelected: isSelected, options, take)
     if event.isLast { reader.forget() }
     readers[number] = reader
   }
