@@ -69,6 +69,8 @@ let package = Package(
       swiftSettings: settings),
     // Counts what sessions hold and tells what happened to a client: for `stats` and `story`.
     .target(name: "Statistics", dependencies: ["RepriseCore", "Wire"], swiftSettings: settings),
+    // What differs between two sessions, by what packets mean: for `diff`.
+    .target(name: "SessionDiff", dependencies: ["RepriseCore", "Wire"], swiftSettings: settings),
     // A session as it is looked at, without a terminal: for `view`.
     .target(
       name: "SessionView", dependencies: ["ConformanceKit", "RepriseCore", "Statistics", "Wire"],
@@ -120,6 +122,10 @@ let package = Package(
     .testTarget(
       name: "SessionReplayTests",
       dependencies: ["Capture", "RepriseCore", "SessionReplay", "Wire"],
+      swiftSettings: settings),
+    .testTarget(
+      name: "SessionDiffTests",
+      dependencies: ["Capture", "RepriseCore", "SessionDiff", "TestSupport", "Wire"],
       swiftSettings: settings),
     .testTarget(
       name: "SessionViewTests",
@@ -184,7 +190,8 @@ let package = Package(
       dependencies: [
         "CCrypto", "CMosquitto", "CPages", "CPcap", "CWebSockets", "CZlib", "Capture",
         "CloudSimulator", "ConformanceKit", "Driver", "RepriseCore", "DeviceSDK", "Gates",
-        "LiveClient", "Proxy", "SDKReplay", "SessionReplay", "SessionView", "Statistics", "Wire",
+        "LiveClient", "Proxy", "SDKReplay", "SessionDiff", "SessionReplay", "SessionView",
+        "Statistics", "Wire",
       ],
       swiftSettings: settings),
 

@@ -16,6 +16,7 @@ enum Commands {
   /// The commands, in the order of the help.
   static let all: [any Command.Type] = [
     InspectCommand.self, ViewCommand.self, StatsCommand.self, StoryCommand.self,
+    DiffCommand.self,
     ConformCommand.self, ConformTraceCommand.self, ConformBrokerCommand.self,
     ConformClientCommand.self, ConformServerCommand.self, ConformSDKCommand.self,
     ConformListCommand.self, ConformExplainCommand.self, ConformCompareCommand.self,
