@@ -75,6 +75,54 @@ import Wire
         == ["only-in-b · 7 answers 4", "only-in-b · 5"])
   }
 
+  /// Behind its acknowledgement an identifier is free: who takes it says something else, whatever the flag.
+  @Test func countsWhatOnlyLooksLikeARepeat() throws {
+    var once = Talk()
+    once.open()
+    once.connect("sensor")
+    once.publish(.client, "a", "1", qos: 1, id: 5)
+    once.acknowledge(.server, .puback, 5)
+    var twice = once
+    twice.publish(.client, "a", "1", qos: 1, id: 5, dup: true)
+    #expect(try once.differences(from: twice) == ["only-in-b · 6"])
+  }
+
+  /// A name says more than what is said.
+  @Test func matchesNamesFirst() throws {
+    func talk(_ payloads: [(String, String)]) -> Talk {
+      var talk = Talk()
+      for (number, (name, payload)) in payloads.enumerated() {
+        talk.connection = number + 1
+        talk.open()
+        talk.connect(name)
+        talk.publish(.client, "a", payload)
+      }
+      return talk
+    }
+    let a = talk([("x", "1"), ("y", "2")])
+    #expect(
+      try a.differences(from: talk([("x", "2"), ("y", "1")]))
+        == [#"changed 4 4 payload: "1" → "2""#, #"changed 8 8 payload: "2" → "1""#])
+    // Without one the same belongs to the same.
+    let nameless = talk([("", "1"), ("", "2")])
+    #expect(try nameless.differences(from: talk([("", "2"), ("", "1")])) == [])
+  }
+
+  /// Messages whose JSON has its keys in another order are laid side by side as if it had not.
+  @Test func alignsJSONByItsMeaning() throws {
+    func talk(_ payloads: [String]) -> Talk {
+      var talk = Talk()
+      talk.version = .v3_1_1
+      talk.open()
+      talk.connect("sensor")
+      for payload in payloads { talk.publish(.client, "a", payload) }
+      return talk
+    }
+    let a = talk((1...5).map { #"{"n":\#($0),"k":[1]}"# })
+    let b = talk((0...5).map { #"{"k": [1.0], "n": \#($0)}"# })
+    #expect(try a.differences(from: b) == ["only-in-b · 4"])
+  }
+
   @Test func resolvesAliases() throws {
     var plain = Talk()
     plain.open()

@@ -25,7 +25,7 @@ struct LaneComparison {
   /// Compares.
   /// - Parameters:
   ///   - plan: What has to be looked at.
-  ///   - isCut: Whether there was no room to keep all of that.
+  ///   - mayBeCut: Whether there was no room to keep all of that.
   mutating func compare(_ plan: LanePlan, isCut mayBeCut: Bool) {
     for part in plan.parts {
       var context: (a: Utterance, b: Utterance)?

@@ -69,6 +69,7 @@ struct ConnectionReader {
   ///   - isSelected: Whether it is to be compared.
   ///   - options: What counts.
   ///   - take: Gets what it is, if it is anything; the event is the one given, or a message put together.
+  /// - Throws: What `take` throws.
   mutating func read(
     _ event: borrowing EventView, isSelected: Bool, _ options: DiffOptions,
     _ take: (Reading, borrowing EventView) throws -> Void

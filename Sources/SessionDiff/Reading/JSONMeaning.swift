@@ -7,6 +7,7 @@ extension JSONValue {
   /// - Parameters:
   ///   - ignored: Names of members that are left out, in lower case.
   ///   - depth: How many strings of JSON it lies in.
+  /// - Returns: The value to compare.
   func meaning(without ignored: Set<String>, depth: Int = 0) -> JSONValue {
     switch self {
     case .null, .bool, .number: self

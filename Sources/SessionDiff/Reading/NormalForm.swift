@@ -34,6 +34,7 @@ struct NormalForm {
   /// - Parameters:
   ///   - event: The event.
   ///   - reading: What it is on its connection.
+  /// - Returns: What is compared of it.
   mutating func form(of event: borrowing EventView, as reading: Reading) -> JSONValue {
     plainMessage(event, reading) ?? formByLine(of: event, as: reading)
   }

@@ -37,6 +37,7 @@ package struct SessionDetails: Sendable {
   /// - Parameters:
   ///   - event: The event.
   ///   - isSelected: Whether it is to be compared.
+  /// - Throws: Nothing, as what takes the readings does not.
   package mutating func consume(_ event: borrowing EventView, isSelected: Bool) throws {
     let number = event.context.connection
     guard var reader = reader.take() else { return }

@@ -16,6 +16,7 @@ package struct DiffText {
   ///   - comparison: What differs.
   ///   - a: The name of the first file.
   ///   - b: The name of the second file.
+  /// - Returns: The lines.
   package mutating func text(
     of comparison: SessionComparison, _ a: String, _ b: String
   ) -> String {

@@ -5,6 +5,7 @@ extension SessionComparison {
   /// - Parameters:
   ///   - a: The name of the first file.
   ///   - b: The name of the second file.
+  /// - Returns: The object.
   package func json(_ a: String, _ b: String) -> JSONValue {
     let counts = Difference.Kind.allCases.map { JSONMember($0.rawValue, (totals[$0] ?? 0).json) }
     let summary: [JSONMember] =
