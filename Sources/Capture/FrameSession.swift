@@ -95,6 +95,7 @@ package struct FrameSession: ~Copyable {
     summary.frames = frames
     summary.connections = emitter.recognised
     summary.framesDropped = framesDropped
+    summary.endsEarly = cut != nil
     summary.unreadBeginnings = reassembler.consumer.unread.beginnings
     summary.lacksMemory = reassembler.consumer.budget.surrenders > 0
     summary.notes = CaptureNotes.all(

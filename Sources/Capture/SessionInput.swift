@@ -95,6 +95,8 @@ public struct InputSummary: Sendable {
   public var unreadBeginnings: [ClosedRange<Timestamp>] = []
   /// Where the parts of the capture begin; none where it is one file.
   package var joints: [CaptureJoint] = []
+  /// Whether it could be read to a place only, as it is damaged there or was cut: what came behind nobody knows.
+  package var endsEarly = false
   /// Whether a part of it may be missing: whole connections may be in there.
   package var lacksParts = false
 
@@ -215,6 +217,7 @@ enum RecordingSession {
     try stream.finish(into: &consumer)
     summary.frames = stream.lineCount
     summary.notes = stream.notes
+    summary.endsEarly = stream.isCut || source.failure != nil
     if let failure = source.failure {
       summary.notes.append("read up to the damage only: \(failure)")
     }

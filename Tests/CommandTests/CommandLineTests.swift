@@ -193,14 +193,37 @@ import Testing
     #expect(result.errors == "reprise: /no/such/key: no such file; check the path\n")
   }
 
+  /// Options that others of a kind have name what to do instead.
+  @Test func saysWhatToDoWithoutAnOption() throws {
+    let redact =
+      "what passes is written as it comes; hide it in the capture: reprise redact FILE -o FILE"
+    let cases: [([String], String)] = [
+      (
+        ["record", "proxy", "1", "h:1", "-o", "x", "--redact", "username"],
+        "unknown option --redact; \(redact)"
+      ),
+      (
+        ["record", "--redact", "username", "interface", "lo", "-o", "x"],
+        "record interface has no option --redact; \(redact)"
+      ),
+      (
+        ["replay", "sdk", "x.pcap", "--loop"],
+        "unknown option --loop; the SDK is run once; replay serve and replay drive take --loop"
+      ),
+    ]
+    for (words, message) in cases {
+      let result = try RepriseProcess.run(words)
+      #expect(result.status == 2 && result.output == "")
+      #expect(result.errors == "reprise: \(message)\n")
+    }
+  }
+
   @Test func pointsAtTheMistakeInAFilter() throws {
     let result = try RepriseProcess.run(["inspect", "--filter", "qos > x", "file"])
     #expect(result.status == 2)
     #expect(
       result.errors == """
-        reprise: --filter: qos is a number such as 5 or 0x87; type reprise help filter
-          qos > x
-                ^
+        reprise: --filter: qos is a number such as 5 or 0x87, at column 7: x; type reprise help filter
 
         """)
   }

@@ -53,7 +53,7 @@ import Testing
     #expect(
       summary.description
         == #"{"same":false,"connections":1,"matched":1,"connections-only-in-a":0,"#
-        + #""connections-only-in-b":0,"only-in-a":0,"only-in-b":1,"changed":1,"moved":0,"unknown":0}"#
+        + #""connections-only-in-b":0,"only-in-a":0,"only-in-b":1,"changed":1,"moved":0,"unknown":0,"connections-unknown":0}"#
     )
     let differences = try #require(json["connections"]?[0]?["differences"]?.elements)
     #expect(differences.map { $0["kind"]?.text } == ["changed", "only-in-b"])
@@ -113,6 +113,68 @@ import Testing
     let result = try RepriseProcess.run(["diff", capture, redactedFile, "--show-secrets"])
     #expect(result.output.hasPrefix("no difference on "), "\(result.output)")
     #expect(result.status == 0)
+  }
+
+  /// What lies behind the place where a file is cut is not known, and so it is no difference.
+  @Test(arguments: [
+    "qos-levels-v311", "session-resumption-v311", "mqtt-over-websocket", "wills-and-groups-v5",
+    "session-taken-over", "refused-connections", "protocol-v31", "large-payload",
+  ])
+  func takesAFileThatIsCutForTheBeginning(_ name: String) throws {
+    let scratch = try Scratch()
+    let capture = Self.recordings.appending(path: "\(name)/capture.pcap")
+    let text = scratch.path("whole.jsonl")
+    #expect(try RepriseProcess.run(["convert", capture.path, "-o", text]).status == 0)
+    for (whole, end) in [(capture.path, "pcap"), (text, "jsonl")] {
+      let bytes = try Data(contentsOf: URL(filePath: whole))
+      for part in [35, 50, 65, 80, 97] {
+        let cut = scratch.path("\(part).\(end)")
+        // Not behind a frame or a line, where nothing tells that more came.
+        var count = bytes.count * part / 100
+        while bytes[count - 1] == 0x0A { count += 1 }
+        try bytes.prefix(count).write(to: URL(filePath: cut))
+        for files in [[whole, cut], [cut, whole], [cut, text]] {
+          let result = try RepriseProcess.run(["diff", "-q"] + files)
+          #expect(
+            result.status == 0 && result.output.contains("no difference on "),
+            "\(name) \(files) \(part): \(result.output.suffix(800))")
+        }
+      }
+    }
+  }
+
+  @Test func tellsWhatDiffersBeforeACut() throws {
+    let (scratch, files) = try Self.files()
+    let other =
+      SampleRecording.connect.replacing("\"connection\":1", with: "\"connection\":2")
+      .replacing("\"clientID\":\"c\"", with: "\"clientID\":\"d\"")
+    let whole = try scratch.read("b.jsonl") + other + "\n"
+    try scratch.write(whole, to: "b.jsonl")
+    try scratch.write(try scratch.read("a.jsonl") + "{\"frame\":9,", to: "a.jsonl")
+    let result = try RepriseProcess.run(["diff", "-q"] + files, directory: scratch.directory)
+    #expect(
+      result.output == #"""
+        --- A: a.jsonl
+        +++ B: b.jsonl
+        connection 1 ↔ 1  mqtt  client "c"
+            07:39:01.000000         2 → CONNECT     c  mqtt-3.1.1  clean  keep-alive 60 s  user u  password ***
+          ~ 07:39:02.000000         4 → PUBLISH     a/b  qos 0  4 B  "21.5"
+            07:39:03.000000         4   payload: "21.5" → "22"
+                                        retain: false → true
+          ? 07:39:04.000000         5 → PUBLISH     c  qos 0  5 B  "\u{1b}[31m"
+            ? may be on both sides: bytes are missing where it would stand
+        ? connection 2  mqtt  client "d"  only in B: 1 event, from frame 6 on
+            ? may be on both sides: A is cut, or lacks frames
+        1 of 2 connections differs: 1 changed; 1 event and 1 connection could not be compared, as bytes are missing
+
+        """#)
+    #expect(result.status == 1)
+    let json = try RepriseProcess.run(
+      ["diff", "-q", "-f", "json"] + files, directory: scratch.directory)
+    let value = try #require(JSONValue(parsing: Array(json.output.utf8)))
+    #expect(value["summary"]?["connections-unknown"]?.integer == 1)
+    #expect(value["summary"]?["connections-only-in-b"]?.integer == 0)
+    #expect(value["connections"]?[1]?["unknown"]?.bool == true)
   }
 
   @Test func choosesWhatIsCompared() throws {

@@ -125,13 +125,19 @@ import Wire
   }
 
   @Test func tellsTheEnd() throws {
-    var other = Talk()
-    other.example()
-    other = other.without(18)
+    let other = Self.talk.without(18)
     var served = other
     served.close(by: .server)
-    let lines = try Self.talk.differences(from: served)
+    // Behind DISCONNECT both ends close, and which of them does first says nothing.
+    #expect(try Self.talk.differences(from: served) == [])
+    let leave = try Self.talk.without(17).differences(from: served)
+    #expect(leave == ["only-in-b · 17"])
+    let lines = try Self.talk.without(17).differences(from: served.without(17))
     #expect(lines == [#"changed 18 19 by: "client" → "server""#])
+    var reset = other
+    reset.close(.reset)
+    let broken = try Self.talk.differences(from: reset)
+    #expect(broken == [#"changed 18 19 how: "fin" → "reset""#])
     // Nobody knows how it would have ended.
     var cut = other
     cut.close(.endOfCapture)

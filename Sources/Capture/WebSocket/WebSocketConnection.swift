@@ -49,6 +49,12 @@ final class WebSocketConnection {
   var lostRequest: (bytes: Int, reason: Gap.Reason, arrival: Arrival)?
   /// Whether bytes of the server are missing behind the last request, and with them perhaps its answer.
   @exclusivity(unchecked) var isAnswerLost = false
+  /// Whether it was taken for open though its answer is not in the capture, and its client has sent nothing since.
+  @exclusivity(unchecked) var isAnswerGuessed = false
+  /// What waits for a side that is out of step; nil where nothing ever did.
+  private(set) var backlog: Backlog?
+  /// Whether it is not known in which order frames of both sides came that are looked for now.
+  @exclusivity(unchecked) var isOrderGivenUp = false
   /// What the client sent behind its request before the answer came.
   @exclusivity(unchecked) var early = HeldPieces()
   /// Whether the frames that are being cut were sent before the answer came.
@@ -76,6 +82,14 @@ final class WebSocketConnection {
     @inline(__always) get { side == .first ? first : second }
   }
 
+  /// What waits for a side that is out of step.
+  var ownBacklog: Backlog {
+    if let backlog { return backlog }
+    let made = Backlog()
+    backlog = made
+    return made
+  }
+
   // MARK: Memory
 
   /// About what it takes by itself, in bytes.
@@ -83,7 +97,9 @@ final class WebSocketConnection {
 
   /// The memory that everything unfinished takes, in bytes.
   var reserved: Int {
-    let sum = first.reserved + second.reserved + firstReceiver.reserved + secondReceiver.reserved
+    let sum =
+      first.reserved + second.reserved + firstReceiver.reserved + secondReceiver.reserved
+      + (backlog?.reserved ?? 0)
     if case .undecided(let held) = cargo { return sum + opening + held.reserved }
     return sum + opening
   }
@@ -175,6 +191,8 @@ final class WebSocketDirection {
   @exclusivity(unchecked) var framer = WebSocketFramer()
   /// Set while it is unknown where the next frame starts.
   @exclusivity(unchecked) var resynchronizer: StreamResynchronizer<WebSocketChain>?
+  /// Whether what it sends has to wait for the other side, which is out of step.
+  @exclusivity(unchecked) var isHeldBack = false
   /// Bytes of the stream that came or are known to be lost.
   @exclusivity(unchecked) var offset = 0
   /// Bytes of the current frame that are known to be lost.
@@ -185,6 +203,9 @@ final class WebSocketDirection {
   @exclusivity(unchecked) var doubt = 0
   /// Where a frame begins that shows the frames before it to have been none; nil where there is none.
   @exclusivity(unchecked) var disproof: Int?
+
+  /// Whether bytes came of which it is unknown where the next frame starts.
+  var isOutOfStep: Bool { resynchronizer?.isEmpty == false }
 
   /// The memory that everything unfinished takes, in bytes.
   var reserved: Int { framer.reserved + (resynchronizer?.reserved ?? 0) }

@@ -350,7 +350,33 @@ extension WebSocketStreams {
     let server = connection.client.other
     state[server].resynchronizer = StreamResynchronizer(offset: state[server].offset)
     state.loseFrames(of: server)
+    // The client has been handed on already, or does not wait for what may never be found.
+    state.isOrderGivenUp = true
+    state.isAnswerGuessed = state.early.isEmpty
     replayEarly(connection, state)
+  }
+
+  /// Tells whether a client asks again on a connection that was taken for open: then it was refused, by an answer that is
+  /// not in the capture.
+  func asksAgain(_ bytes: RawSpan, _ direction: Direction, _ state: WebSocketConnection) -> Bool {
+    state.isAnswerGuessed = false
+    // A frame that begins like that would have reserved bits and no mask.
+    switch HTTPStart(bytes) {
+    case .request, .maybe: break
+    case .response, .no: return false
+    }
+    let server = direction.side.other
+    if let search = state[server].resynchronizer, !search.isEmpty {
+      notFrames(search.end - search.offset, at: search.offset, direction.other)
+    }
+    state[server].resynchronizer = nil
+    state[server].doubt = 0
+    state[server].disproof = nil
+    state.isOrderGivenUp = false
+    state.cargo = .undecided(HeldPieces())
+    state.course.loseResponses()
+    state.phase = .idle
+    return true
   }
 
   private func replayEarly(_ connection: SessionConnection, _ state: WebSocketConnection) {

@@ -15,7 +15,14 @@ struct WebSocketStreams {
     _ bytes: RawSpan, _ direction: Direction,
     _ state: WebSocketConnection
   ) -> Bool {
+    if state[direction.side].isHeldBack {
+      holdBack(.bytes(bytes.withUnsafeBytes { Array($0) }), direction, state)
+      return true
+    }
     state[direction.side].offset += bytes.byteCount
+    if state.isAnswerGuessed, direction.isFromClient, asksAgain(bytes, direction, state) {
+      return takeRequest(bytes, direction, state)
+    }
     guard !state.isOpen else {
       takeFrames(bytes, endingAt: state[direction.side].offset, direction, state)
       return true
@@ -32,6 +39,8 @@ struct WebSocketStreams {
     state.isFromStart = isFromStart
     state.open(client: connection.client, store) { _ in .unknown }
     guard !state.isFromStart else { return }
+    // In the middle a side may say too little for long, and the other would have to wait for it.
+    state.isOrderGivenUp = true
     for side in [Side.first, .second] {
       state[side].resynchronizer = StreamResynchronizer(offset: 0)
     }
@@ -103,7 +112,7 @@ struct WebSocketStreams {
     outOfStep(at: end, direction, state)
   }
 
-  private func notFrames(_ count: Int, at offset: Int, _ direction: Direction) {
+  func notFrames(_ count: Int, at offset: Int, _ direction: Direction) {
     let malformation = Malformation(
       code: WebSocketFramingError.Code.notWebSocket.rawValue, offset: offset,
       message: "\(count) bytes could not be cut into frames")
@@ -116,12 +125,10 @@ struct WebSocketStreams {
   func lose(
     _ count: Int, _ reason: Gap.Reason, _ direction: Direction, _ state: WebSocketConnection
   ) {
+    guard !state.isOpen || !waitsForStep(.lost(count, reason), direction, state) else { return }
     state[direction.side].offset += count
     guard state.isOpen else {
       return loseHandshake(count, reason, direction, state)
-    }
-    if state[direction.side].resynchronizer != nil {
-      resynchronize(direction, state, isFinal: true)
     }
     if reason != .snaplen { emitter.emitGap(count, reason, direction) }
     let loss = state[direction.side].framer.lose(count) { frame, header, offset in
@@ -140,49 +147,6 @@ struct WebSocketStreams {
     outOfStep(at: state[direction.side].offset, direction, state)
   }
 
-  /// Looks for the next frame from a place on.
-  func outOfStep(
-    at offset: Int, _ direction: Direction,
-    _ state: WebSocketConnection
-  ) {
-    state.loseFrames(of: direction.side)
-    if case .mqtt = state.cargo { mqtt.interrupt(direction) }
-    state[direction.side].framer.restart(at: offset)
-    state[direction.side].resynchronizer = StreamResynchronizer(offset: offset)
-    state[direction.side].lostInFrame = 0
-    state[direction.side].doubt = 0
-    state[direction.side].disproof = nil
-  }
-
-  func resynchronize(
-    _ direction: Direction,
-    _ state: WebSocketConnection, isFinal: Bool
-  ) {
-    let isMasked = state[direction.side].isMasked ?? direction.isFromClient
-    guard let found = state[direction.side].resynchronizer?.find(isMasked, isFinal: isFinal),
-      let offset = state[direction.side].resynchronizer?.offset
-    else { return }
-    if found.skipped > 0 { notFrames(found.skipped, at: offset - found.skipped, direction) }
-    // Without anything found it goes on with the bytes to come.
-    guard !found.pieces.isEmpty else { return }
-    state[direction.side].resynchronizer = nil
-    state[direction.side].doubt = WebSocketChain.convincing
-    state[direction.side].framer.restart(at: offset)
-    var end = offset
-    for piece in found.pieces {
-      end += piece.bytes.count
-      if state[direction.side].resynchronizer == nil {
-        takeFrames(
-          piece.bytes.span.bytes, endingAt: end, direction.at(piece.arrival), state)
-      } else {
-        state[direction.side].resynchronizer?.take(piece.bytes.span.bytes, piece.arrival)
-      }
-    }
-    if state[direction.side].resynchronizer != nil {
-      resynchronize(direction, state, isFinal: isFinal)
-    }
-  }
-
   // MARK: The end
 
   /// Tells what is left of both directions when their connection ends.
@@ -191,10 +155,7 @@ struct WebSocketStreams {
   ) {
     endHandshake(connection, state)
     guard state.isOpen else { return }
-    for direction in connection.directions(closing.arrival)
-    where state[direction.side].resynchronizer != nil {
-      resynchronize(direction, state, isFinal: true)
-    }
+    endSearch(on: connection, closing.arrival, state)
     endCargo(connection, state)
     for direction in connection.directions(closing.arrival) {
       flush(direction, closing.how, state)

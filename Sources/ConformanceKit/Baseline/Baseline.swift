@@ -23,6 +23,9 @@ public struct Baseline: Sendable, Hashable {
     /// The line of the file that it begins on, from 1; 0 where it is of no file.
     public let line: Int
 
+    /// Whether it was found in a scenario of the SDK.
+    package var isOfScenario: Bool { clause.hasPrefix("\(ClauseKey.step.spec)/") }
+
     var key: Key { Key(clause: clause, subject: subject, fingerprint: fingerprint) }
 
     /// Whether it counts no longer.

@@ -13,6 +13,8 @@ package enum MissingConnections: Sendable, Equatable {
   /// Connections between the hosts of clients and servers can't be read, each of which may have begun to speak at such a
   /// time.
   case unread(begun: [ClosedRange<Timestamp>])
+  /// The file is damaged, or was cut: what came behind is missing, and nothing before is judged by it.
+  case behindTheEnd
 }
 
 extension ConformanceJudge {
@@ -23,6 +25,7 @@ extension ConformanceJudge {
     case .dropped: doubtConnections(.framesDropped)
     case .unread(let begun):
       for time in begun { tally.held.noteUnseen(from: time.lowerBound, to: time.upperBound) }
+    case .behindTheEnd: break
     }
   }
 }

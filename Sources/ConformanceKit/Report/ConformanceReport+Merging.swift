@@ -15,6 +15,11 @@ extension ConformanceReport {
     guard let first = parts.first else { throw ReportError("merge", "there is no report") }
     try checkTogether(parts, with: first)
     try ReportShard.check(parts)
+    if first.report.projectParts != nil {
+      let all = parts.compactMap { part in part.report.projectParts.map { (part.name, $0) } }
+      return try merged(all.map { ($0.0, $0.1.files) })
+        .adding(scenarios: merged(all.map { ($0.0, $0.1.scenarios) }))
+    }
     if first.report.scenarios != nil {
       return try merged(scenarios: parts, isStrict: isStrict(parts))
     }
@@ -61,6 +66,7 @@ extension ConformanceReport {
 
   /// What it is on, in words.
   private var sort: String {
+    if projectParts != nil { return ReportDocument.Kind.project([]).words }
     if scenarios != nil { return ReportDocument.Kind.scenarios(nil).words }
     if cases != nil { return ReportDocument.Kind.cases(subject ?? .server, []).words }
     let files = ReportDocument.Kind.files.words

@@ -15,6 +15,9 @@ extension ConformanceReport {
       try self.init(readingFiles: document)
       self = adding(try CaseRecord.records(of: document))
     case .scenarios: try self.init(readingScenarios: document)
+    case .project:
+      try self.init(readingFiles: document)
+      self = adding(scenarios: try ConformanceReport(readingScenarios: document))
     }
     shard = try ReportShard(reading: document)
   }
@@ -23,7 +26,7 @@ extension ConformanceReport {
     let json = document.json
     let file = document.file
     guard let version = json["tool"]?["version"]?.text, let inputs = json["inputs"]?.texts,
-      let protocols = json["protocols"]?.elements, let entries = json["clauses"]?.elements
+      let protocols = json["protocols"]?.elements
     else {
       throw ReportError(file, "it is no report on captures and recordings of this version")
     }
@@ -34,18 +37,19 @@ extension ConformanceReport {
       throw ReportError(file, error.message)
     }
     let known = Dictionary(catalogue.clauses.map { ($0.key, $0) }) { first, _ in first }
+    let entries = document.entries(ofSDK: false)
     let isStrict = entries.contains {
-      $0["verdict"]?.text == Verdict.failed.rawValue && $0["level"]?.text != "MUST"
+      $0.row.verdict == .failed && $0.json["level"]?.text != "MUST"
     }
     var results: [ClauseResult] = []
-    for (entry, row) in zip(entries, document.rows) {
+    for (entry, row) in entries {
       guard let clause = known[row.key] else {
         throw ReportError(file, "there is no clause \(row.key.spec)/\(row.key.id) in this version")
       }
       let counts = clause.status.hasRule ? try RuleCounts(entry, of: file) : nil
       results.append(ClauseResult(clause, counts, seen, isStrict: isStrict))
     }
-    FindingCauses.number(&results, by: entries)
+    FindingCauses.number(&results, by: entries.map(\.json))
     let specs = Set(results.map(\.clause.spec))
     let subject = json["subject"]?.text.flatMap(Peer.init)
     let isComplete =

@@ -5,7 +5,7 @@ extension ConformanceReport {
   init(readingScenarios document: ReportDocument) throws(ReportError) {
     let (json, file) = (document.json, document.file)
     let remedy = document.kind.remedy
-    guard let version = json["tool"]?["version"]?.text, let entries = json["clauses"]?.elements,
+    guard let version = json["tool"]?["version"]?.text,
       let scenarios = json["scenarios"]?.elements
     else {
       throw ReportError(
@@ -19,11 +19,12 @@ extension ConformanceReport {
     var records: [ScenarioRecord] = []
     for entry in scenarios { records.append(try ScenarioRecord(entry, known, of: file)) }
     let clauses = Dictionary(suite.catalogue.clauses.map { ($0.key, $0) }) { first, _ in first }
+    let entries = document.entries(ofSDK: true)
     let isStrict = entries.contains {
-      $0["verdict"]?.text == Verdict.failed.rawValue && $0["level"]?.text != "MUST"
+      $0.row.verdict == .failed && $0.json["level"]?.text != "MUST"
     }
     var results: [ClauseResult] = []
-    for (entry, row) in zip(entries, document.rows) {
+    for (entry, row) in entries {
       guard let clause = clauses[row.key] else {
         throw ReportError(file, "there is no clause \(row.key) in this version", remedy)
       }

@@ -15,7 +15,7 @@ public struct ConformanceReport: Sendable, Hashable {
   /// What is wrong with steps of scenarios that show no clause: those that lead to others, and the end.
   public internal(set) var unbound: [Finding]
   /// What became of each scenario in each world, in the order of the run; nil where files were judged.
-  package let scenarios: [ScenarioRecord]?
+  package internal(set) var scenarios: [ScenarioRecord]?
   /// What became of each case by which the subject was driven, in the order of the run; nil where none were.
   package internal(set) var cases: [CaseRecord]?
   /// The end whose conduct alone it is about; nil where it is about both.
@@ -25,7 +25,7 @@ public struct ConformanceReport: Sendable, Hashable {
   /// The part of a run that it is on; nil where it is on all.
   public internal(set) var shard: ReportShard?
   /// Whether all clauses of the standards are in it, not a selection.
-  let isComplete: Bool
+  private(set) var isComplete: Bool
   /// The subjects that findings may be about, where that was asked for: clients, scenarios and cases that were there,
   /// and the two ends.
   var subjects: Set<String>
@@ -68,6 +68,34 @@ public struct ConformanceReport: Sendable, Hashable {
       }
       return result
     }
+  }
+
+  /// Returns the report on files with what came of scenarios, as the one report on a project.
+  /// - Parameter other: The report on the scenarios.
+  /// - Returns: The report.
+  package func adding(scenarios other: ConformanceReport) -> ConformanceReport {
+    var report = self
+    report.results += other.results
+    report.unbound += other.unbound
+    report.scenarios = other.scenarios
+    report.subjects.formUnion(other.subjects)
+    report.isComplete = isComplete && other.isComplete
+    return report
+  }
+
+  /// What it says of files, where it is on those of a project and on scenarios as well; nil where it is on one of both.
+  var projectParts: (files: ConformanceReport, scenarios: ConformanceReport)? {
+    guard let scenarios, seen != nil else { return nil }
+    var files = self
+    files.results = results.filter { $0.clause.spec != ClauseKey.step.spec }
+    files.unbound = []
+    files.scenarios = nil
+    let others = ConformanceReport(
+      toolVersion: toolVersion, scenarios,
+      results: results.filter { $0.clause.spec == ClauseKey.step.spec }, isComplete: isComplete,
+      unbound: unbound
+    ).asPart(shard)
+    return (files, others)
   }
 
   /// Whether any clause had anything to judge, be it undecided.

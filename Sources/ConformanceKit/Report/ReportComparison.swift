@@ -61,6 +61,7 @@ public struct ReportComparison: Sendable, Hashable {
       case .files: "files"
       case .cases: "cases"
       case .scenarios: "scenarios"
+      case .project: "files or scenarios"
       }
   }
 
@@ -71,8 +72,10 @@ public struct ReportComparison: Sendable, Hashable {
     let file = difference.finding.file
     return switch report.kind {
     case .scenarios(let judged?): difference.finding.scenario.map(judged.contains) ?? true
+    case .project(let judged) where difference.finding.scenario != nil:
+      difference.finding.scenario.map(judged.contains) ?? true
     case .cases(_, let judged): difference.finding.driven.map(judged.contains) ?? true
-    case .files:
+    case .files, .project:
       !report.unread.contains(file) && (report.inputs.contains(file) || !areNamesKept)
     case .scenarios(nil): true
     }

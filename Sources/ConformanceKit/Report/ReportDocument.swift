@@ -32,6 +32,8 @@ public struct ReportDocument: Sendable, Hashable {
     case files
     /// On scenarios of the SDK, with those that were run to a verdict; nil where it does not tell them.
     case scenarios(Set<ScenarioRecord.Key>?)
+    /// On the recordings of a project, and on scenarios, with those that were run to a verdict.
+    case project(Set<ScenarioRecord.Key>)
     /// On an end that was driven by cases, with the runs of those that were judged.
     case cases(Peer, Set<String>)
 
@@ -39,6 +41,7 @@ public struct ReportDocument: Sendable, Hashable {
       switch self {
       case .files: "on captures and recordings"
       case .scenarios: "on scenarios"
+      case .project: "on the recordings of a project and on scenarios"
       case .cases(let subject, _): "on a \(subject.rawValue) that was driven by cases"
       }
     }
@@ -48,6 +51,7 @@ public struct ReportDocument: Sendable, Hashable {
       switch self {
       case .files: "write it by reprise conform trace --format json"
       case .scenarios: "write it by reprise conform sdk --format json"
+      case .project: "write it by reprise conform --format json"
       case .cases: "write it by reprise conform broker, client or server with --format json"
       }
     }
@@ -100,6 +104,13 @@ public struct ReportDocument: Sendable, Hashable {
       || remarks.contains { $0["kind"]?.text == "mended" }
   }
 
+  /// The clauses of the SDK, or the others, as they stand in JSON and as they were read.
+  func entries(ofSDK isSDK: Bool) -> [(json: JSONValue, row: Row)] {
+    zip(json["clauses"]?.elements ?? [], rows)
+      .filter { ($1.key.spec == ClauseKey.step.spec) == isSDK }
+      .map { ($0, $1) }
+  }
+
   /// How many clauses have a verdict.
   func count(_ verdict: Verdict) -> Int { rows.count { $0.verdict == verdict } }
 
@@ -134,12 +145,15 @@ extension ReportDocument.Kind {
     let judged: [String] = [
       ScenarioRecord.Outcome.passed.rawValue, ScenarioRecord.Outcome.failed.rawValue,
     ]
-    self = .scenarios(
-      Set(
-        scenarios.compactMap { record in
-          guard let outcome = record["outcome"]?.text, judged.contains(outcome) else { return nil }
-          return ScenarioRecord.Key(record)
-        }))
+    let keys = Set(
+      scenarios.compactMap { record in
+        guard let outcome = record["outcome"]?.text, judged.contains(outcome) else {
+          return ScenarioRecord.Key?.none
+        }
+        return ScenarioRecord.Key(record)
+      })
+    // What files speak is told of files alone.
+    self = json["protocols"] == nil ? .scenarios(keys) : .project(keys)
   }
 }
 

@@ -18,15 +18,20 @@ public struct FilterError: Error, Sendable, Hashable {
     self.column = column
   }
 
-  /// The expression on a line, and under it a caret at the place.
-  public var excerpt: String {
-    let shown = expression.map { $0.isNewline || $0 == "\t" ? " " : $0 }
-    let safe = Array(String(shown).utf8)
-    var line = Array("  ".utf8)
-    TerminalText.append(safe.span.bytes, to: &line)
-    return String(decoding: line, as: UTF8.self) + "\n  "
-      + String(repeating: " ", count: column - 1) + "^\n"
+  /// The place in words: `at column 13: topc == a`, with what stands there, or `at column 8, its end`.
+  public var place: String {
+    let rest = expression.dropFirst(max(0, column - 1)).map {
+      $0.isNewline || $0 == "\t" ? " " : $0
+    }
+    guard !rest.isEmpty else { return "at column \(column), its end" }
+    let isLong = rest.count > Self.shownCharacters
+    let characters = Array(String(rest.prefix(Self.shownCharacters)).utf8)
+    var shown: [UInt8] = []
+    TerminalText.append(characters.span.bytes, to: &shown)
+    return "at column \(column): " + String(decoding: shown, as: UTF8.self) + (isLong ? "…" : "")
   }
+
+  private static let shownCharacters = 40
 }
 
 extension FilterError: CustomStringConvertible {

@@ -11,6 +11,8 @@ public struct RecordingStream: Sendable {
   public private(set) var lineCount = 0
   /// What was lost, one sentence each.
   public private(set) var notes: [String] = []
+  /// Whether it ended inside a line, as its writer was killed there or the file was cut; told at its end.
+  public private(set) var isCut = false
   /// The begin of a line whose end did not come yet.
   private var kept: [UInt8] = []
 
@@ -52,6 +54,7 @@ public struct RecordingStream: Sendable {
       } catch let error as RecordingError
         where error.code == .notJSON && reader.header != nil
       {
+        isCut = true
         notes.append(
           "the recording ends inside line \(error.line), which is left out; "
             + "all lines before it were read")

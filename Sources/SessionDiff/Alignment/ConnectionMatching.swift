@@ -5,7 +5,7 @@ import RepriseCore
 /// Those of one client are, in their order: first those on which the same was said, then what lies between them. Of the
 /// others, whose clients have no name or one made anew, those are the same on which the same was said, then those on
 /// which things of the same types and topics were, then those that have at least half of that in common, and of those
-/// without a name what is left, in its order.
+/// without a name what is left, in its order. One that is cut is the same as one that begins like it.
 struct ConnectionMatching {
   /// The indices of two connections that are the same, in order of the first.
   private(set) var pairs: [(a: Int, b: Int)] = []
@@ -27,6 +27,10 @@ struct ConnectionMatching {
     let shape: UInt64
     /// The lowest of the numbers of what was said: as good as all to tell how much two have in common.
     let sample: Set<UInt64>
+    /// The same of what was said itself.
+    let exactSample: Set<UInt64>
+    /// Whether nobody knows what came behind its last event.
+    let isCut: Bool
 
     init(_ connection: SessionDigest.Connection) {
       clientID = connection.clientID
@@ -43,15 +47,37 @@ struct ConnectionMatching {
       }
       self.exact = exact.value
       self.shape = shape.value
-      let shapes = Set(connection.lanes.joined().filter { $0.isTelling && !$0.isLoss }.map(\.shape))
-      sample = Set(shapes.sorted().prefix(128))
+      let telling = connection.lanes.joined().filter { $0.isTelling && !$0.isLoss }
+      sample = Self.sample(of: telling.map(\.shape))
+      exactSample = Self.sample(of: telling.map(\.exact))
+      isCut = connection.lanes.contains { $0.last?.isCut == true }
     }
 
+    private static func sample(of numbers: [UInt64]) -> Set<UInt64> {
+      Set(Set(numbers).sorted().prefix(128))
+    }
+
+    /// Whether it is cut, and another one may be the whole of it.
+    func mayBegin(_ other: Traits) -> Bool {
+      guard isCut, clientID == nil || clientID == other.clientID else { return false }
+      return 2 * sample.intersection(other.sample).count >= sample.count
+    }
+
+    /// How much of what they are about two have in common, from 0 to 1.
     func likeness(to other: Traits) -> Double {
-      let all = sample.count + other.sample.count
       // Two that say nothing of their own are alike if no name tells them apart.
-      if all == 0 { return clientID == nil || other.clientID == nil ? 1 : 0 }
-      return 2 * Double(sample.intersection(other.sample).count) / Double(all)
+      let none = clientID == nil || other.clientID == nil ? 1.0 : 0
+      return Self.likeness(sample, other.sample) ?? none
+    }
+
+    /// How much of what they say two have in common, from 0 to 1.
+    func sameness(to other: Traits) -> Double {
+      Self.likeness(exactSample, other.exactSample) ?? 0
+    }
+
+    private static func likeness(_ a: Set<UInt64>, _ b: Set<UInt64>) -> Double? {
+      let all = a.count + b.count
+      return all == 0 ? nil : 2 * Double(a.intersection(b).count) / Double(all)
     }
   }
 
@@ -65,6 +91,7 @@ struct ConnectionMatching {
     matchEqual(\.shape)
     matchAlike()
     matchRest()
+    matchCut()
     pairs.sort { $0.a < $1.a }
     onlyA = restA.sorted()
     onlyB = restB.sorted()
@@ -114,18 +141,36 @@ struct ConnectionMatching {
 
   private mutating func matchAlike() {
     guard restA.count * restB.count <= Self.mostComparisons else { return }
-    var candidates: [(a: Int, b: Int, likeness: Double)] = []
+    var candidates: [(a: Int, b: Int, likeness: Double, sameness: Double)] = []
     for indexA in restA.sorted() {
       for indexB in restB.sorted() where a[indexA].wire == b[indexB].wire {
         let likeness = a[indexA].likeness(to: b[indexB])
-        if likeness >= 0.5 { candidates.append((indexA, indexB, likeness)) }
+        guard likeness >= 0.5 else { continue }
+        candidates.append((indexA, indexB, likeness, a[indexA].sameness(to: b[indexB])))
       }
     }
-    candidates.sort { ($1.likeness, $0.a, $0.b) < ($0.likeness, $1.a, $1.b) }
+    // Where both are equal, those at the nearest places.
+    candidates.sort {
+      ($1.likeness, $1.sameness, abs($0.a - $0.b), $0.a, $0.b)
+        < ($0.likeness, $0.sameness, abs($1.a - $1.b), $1.a, $1.b)
+    }
     for candidate in candidates where restA.contains(candidate.a) && restB.contains(candidate.b) {
       match(candidate.a, candidate.b)
     }
   }
+
+  /// Matches what is cut with what has most of it: it may not have come to its client's name.
+  private mutating func matchCut() {
+    for indexA in restA.sorted() {
+      guard
+        let indexB = restB.sorted().first(where: {
+          a[indexA].mayBegin(b[$0]) || b[$0].mayBegin(a[indexA])
+        })
+      else { continue }
+      match(indexA, indexB)
+    }
+  }
+
   /// Matches by place what nothing else tells apart: connections without a name, or the only ones that there are.
   private mutating func matchRest() {
     let isAlone = a.count == 1 && b.count == 1

@@ -17,6 +17,9 @@ struct LanePlan: Sendable {
     /// The places where bytes are missing.
     var lossesA: [Int] = []
     var lossesB: [Int] = []
+    /// Whether a side is cut behind it, and lacks nothing else: what it has is as it was said.
+    var isCutA = false
+    var isCutB = false
   }
 
   var parts: [Part] = []
@@ -53,6 +56,8 @@ struct LanePlan: Sendable {
     var part = Part(context: context)
     part.lossesA = hunk.a.filter { a[$0].isLoss }
     part.lossesB = hunk.b.filter { b[$0].isLoss }
+    part.isCutA = part.lossesB.isEmpty && part.lossesA.allSatisfy { a[$0].isCut }
+    part.isCutB = part.lossesA.isEmpty && part.lossesB.allSatisfy { b[$0].isCut }
     part.steps = steps(
       hunk.a.filter { !a[$0].isLoss }, hunk.b.filter { !b[$0].isLoss }, a, b, [\.shape, \.kind])
     return part

@@ -9,12 +9,15 @@ package struct SessionPlan: Sendable {
   }
 
   private(set) var connections: [Connection]
+  /// Whether the first session may have had connections that nobody knows of, and whether the second may.
+  let mayLackConnections: (a: Bool, b: Bool)
 
   /// Compares two sessions by what is kept of them.
   ///
   /// Of several ways to lay them side by side the same one is taken, whichever of the two is the first.
   package init(_ a: SessionDigest, _ b: SessionDigest) {
     let (chosenA, chosenB) = (a.chosen, b.chosen)
+    mayLackConnections = (a.mayLackConnections, b.mayLackConnections)
     let isTurned = Self.precedes(chosenB, chosenA)
     connections =
       isTurned ? Self.connections(chosenB, chosenA) : Self.connections(chosenA, chosenB)
@@ -101,7 +104,7 @@ extension LanePlan {
         steps: Self.orderingSides(
           part.steps.map { Step(a: $0.b, b: $0.a, isEqual: $0.isEqual) }),
         context: part.context.map { (a: $0.b, b: $0.a) }, lossesA: part.lossesB,
-        lossesB: part.lossesA)
+        lossesB: part.lossesA, isCutA: part.isCutB, isCutB: part.isCutA)
     }
     return turned
   }

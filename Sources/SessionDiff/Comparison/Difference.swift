@@ -78,6 +78,9 @@ package struct ConnectionDifferences: Sendable {
   /// Whether there are more differences than are told, as there was no room to keep them.
   package var isCut = false
 
+  /// Whether the session that has none of it may have lost it: it ends early, or lacks frames.
+  package var mayBeInBoth = false
+
   /// Whether one of the sessions lacks it.
   package var isOneSided: Bool { a == nil || b == nil }
 }

@@ -43,12 +43,13 @@ struct LaneComparison {
         differences += found
         continue
       }
-      let answers = found.filter { $0.asked != nil }
-      differences += answers
+      let known = found.filter { $0.asked != nil || part.knows($0) }
+      differences += known
       // How a connection ended nobody knows where the capture ends first, and nobody is told that.
       guard lane != .end else { continue }
-      unknown += found.filter { $0.asked == nil }.flatMap { [$0.a, $0.b].compactMap(\.self) }
-      if found.count > answers.count {
+      unknown += found.filter { $0.asked == nil && !part.knows($0) }
+        .flatMap { [$0.a, $0.b].compactMap(\.self) }
+      if found.count > known.count {
         losses += part.lossesA.compactMap(spokenA) + part.lossesB.compactMap(spokenB)
       }
     }
@@ -129,6 +130,13 @@ struct LaneComparison {
       joined.insert(other)
     }
     differences = differences.indices.filter { !joined.contains($0) }.map { differences[$0] }
+  }
+}
+
+extension LanePlan.Part {
+  /// Whether it differs whatever is missing here: the side that was cut has it, and the other one lacks nothing.
+  fileprivate func knows(_ difference: Difference) -> Bool {
+    isCutA && difference.a != nil || isCutB && difference.b != nil
   }
 }
 

@@ -10,8 +10,10 @@ package struct SessionComparison: Sendable {
   package private(set) var count = 0
   /// How many differences of each kind there are.
   package private(set) var totals: [Difference.Kind: Int] = [:]
-  /// How many connections are in one session alone: the first, the second.
+  /// How many connections are in one session alone, where the other one would have them: the first, the second.
   package private(set) var unmatched = (a: 0, b: 0)
+  /// How many connections are in one session alone, where the other one may lack them as it lacks connections.
+  package private(set) var unknownConnections = 0
   /// How many things could not be compared, as the other session lacks bytes where they would stand.
   package private(set) var unknown = 0
 
@@ -27,10 +29,7 @@ package struct SessionComparison: Sendable {
     for connection in plan.connections {
       count += 1
       guard let sideA = connection.a, let sideB = connection.b else {
-        if connection.a == nil { unmatched.b += 1 } else { unmatched.a += 1 }
-        connections.append(
-          ConnectionDifferences(
-            a: connection.a.map { .init($0, options) }, b: connection.b.map { .init($0, options) }))
+        take(connection, plan, options)
         continue
       }
       matched += 1
@@ -54,6 +53,24 @@ package struct SessionComparison: Sendable {
   package var isSame: Bool {
     unmatched == (0, 0) && totals.values.allSatisfy { $0 == 0 }
       && !connections.contains(where: \.isCut)
+  }
+
+  /// Takes a connection that one session has alone.
+  private mutating func take(
+    _ connection: SessionPlan.Connection, _ plan: SessionPlan, _ options: DiffOptions
+  ) {
+    var result = ConnectionDifferences(
+      a: connection.a.map { .init($0, options) }, b: connection.b.map { .init($0, options) })
+    result.mayBeInBoth =
+      connection.a == nil ? plan.mayLackConnections.a : plan.mayLackConnections.b
+    connections.append(result)
+    if result.mayBeInBoth {
+      unknownConnections += 1
+    } else if connection.a == nil {
+      unmatched.b += 1
+    } else {
+      unmatched.a += 1
+    }
   }
 
   private mutating func take(_ result: inout ConnectionDifferences) {

@@ -32,6 +32,8 @@ struct Reading {
   var topic: String?
   /// When the connection began.
   let start: Timestamp
+  /// Whether an end took leave before: then both close, and which of them does first says nothing.
+  var isBehindLeave = false
 }
 
 /// Reads the events of one connection as what was said on it.
@@ -58,6 +60,10 @@ struct ConnectionReader {
   private var asked: [Peer: [UInt16: Asked]] = [:]
   private var aliases: [Peer: [Int: String]] = [:]
   private var messages: [Peer: WebSocketAssembler] = [:]
+  /// Whether an end took leave: by DISCONNECT, or by a Close frame.
+  private var hasLeave = false
+  /// Whether TLS was not read through.
+  private var isConcealed = false
   private static let mostAliases = 1_024
   private static let largestMessage = 1 << 20
 
@@ -90,9 +96,11 @@ struct ConnectionReader {
     case .malformed, .handshake, .http:
       if isSelected { try say(lane, event, take) }
     case .tls(let part):
-      guard isSelected else { return }
+      if case .handshake(let hellos) = part, hellos.obstacle != nil { isConcealed = true }
+      // What was read through is compared as if nobody had encrypted it.
+      guard isSelected, isConcealed else { return }
       try say(lane, event, take)
-      guard case .handshake(let hellos) = part, hellos.obstacle != nil else { return }
+      guard case .handshake = part else { return }
       for lane in [Lane.client, .server] { try lose(lane, event, take) }
     case .webSocket(let frame): try read(frame, of: event, isSelected, options, take)
     case .mqtt(let packet): try read(packet, of: event, isSelected, options, take)
@@ -115,7 +123,9 @@ struct ConnectionReader {
     _ lane: Lane, topic: String? = nil, _ event: borrowing EventView,
     _ take: (Reading, borrowing EventView) throws -> Void
   ) rethrows {
-    let reading = Reading(kind: .item, lane: lane, index: next(lane), topic: topic, start: start)
+    let reading = Reading(
+      kind: .item, lane: lane, index: next(lane), topic: topic, start: start,
+      isBehindLeave: hasLeave)
     try take(reading, event)
   }
 
@@ -138,6 +148,7 @@ struct ConnectionReader {
     case .mqtt, .mqttConcealed: return
     case .unknown, .concealed: break
     }
+    if frame.opcode == .close { hasLeave = true }
     let isPing = frame.opcode == .ping || frame.opcode == .pong
     if isPing, !options.details.contains(.pings) { return }
     let isPart = !frame.header.isFinal || frame.opcode == .continuation
@@ -176,6 +187,7 @@ struct ConnectionReader {
       try answer(packet, to: sender.other, event, isSelected, options, take)
     case .pubrel: try answer(packet, to: sender, event, isSelected, options, take)
     case .publish, .connect, .connack, .disconnect, .auth, .reserved:
+      if packet.type == .disconnect { hasLeave = true }
       let topic = topic(of: packet, from: sender)
       guard isSelected else { return }
       try say(Lane(sender), topic: topic, event, take)

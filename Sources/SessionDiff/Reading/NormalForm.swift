@@ -54,7 +54,9 @@ struct NormalForm {
       fields.append(JSONMember("topic", options.hidden.shown(topic).json))
     }
     if case .closed = event.body {
-      fields.append(JSONMember("by", event.context.sender.rawValue.json))
+      // Behind a leave it is equal to either.
+      let by = reading.isBehindLeave ? RedactionRules.mark : event.context.sender.rawValue
+      fields.append(JSONMember("by", .string(by)))
     }
     if event.context.isRebuilt {
       fields.removeAll { $0.key == "errors" }

@@ -20,6 +20,8 @@ package struct SessionDigest: Sendable {
     var isTelling = true
     /// Whether it is no thing that was said, but a place where bytes are missing.
     var isLoss = false
+    /// Whether all that would come behind it is missing.
+    var isCut = false
   }
 
   /// What is kept of a connection.
@@ -48,6 +50,8 @@ package struct SessionDigest: Sendable {
   private var reader: SessionReader?
   private var forms: NormalForm
   private var items = 0
+  /// Whether the session may have had connections that nobody knows of.
+  private(set) var mayLackConnections = false
   private let mostItems: Int
 
   /// Creates the digest of a session of which nothing was read.
@@ -79,6 +83,18 @@ package struct SessionDigest: Sendable {
     guard items <= mostItems else { throw TooLarge() }
   }
 
+  /// Takes the news that whole connections may be missing.
+  package mutating func lackConnections() { mayLackConnections = true }
+
+  /// Takes the news that the session went on behind its last event: nobody knows what was said there.
+  ///
+  /// - Throws: ``TooLarge``.
+  package mutating func endEarly() throws {
+    mayLackConnections = true
+    for index in connections.indices { items += connections[index].loseTheRest() }
+    guard items <= mostItems else { throw TooLarge() }
+  }
+
   /// Where the connection of an event is kept: also one of which nothing is chosen yet, as its name comes early.
   private mutating func index(of event: borrowing EventView) -> Int {
     let number = event.context.connection
@@ -94,7 +110,8 @@ extension SessionDigest.Connection {
   /// Takes note of what it speaks and of its client's name.
   fileprivate mutating func note(_ event: borrowing EventView) {
     guard case .mqtt(let packet) = event.body else {
-      if wire.isEmpty {
+      // TLS is the wire of what could not be read through it.
+      if wire.isEmpty || wire == "\(WireProtocol.tls.name)" {
         wire = event.context.wire.version == nil ? "\(event.context.wire.name)" : "mqtt"
       }
       return
@@ -106,6 +123,19 @@ extension SessionDigest.Connection {
     clientID = String(copying: connect.clientID)
   }
 
+  /// Loses what would be said from now on, if it was chosen and had not come to its end.
+  /// - Returns: How many things it keeps for that.
+  fileprivate mutating func loseTheRest() -> Int {
+    let isOver = lanes[Lane.end.rawValue].contains { !$0.isLoss }
+    guard !isOver, lanes.contains(where: { !$0.isEmpty }) else { return 0 }
+    for lane in lanes.indices {
+      var loss = SessionDigest.Item.loss(lanes[lane].count)
+      loss.isCut = true
+      lanes[lane].append(loss)
+    }
+    return lanes.count
+  }
+
   /// Keeps what was said.
   /// - Returns: Whether it takes room.
   fileprivate mutating func keep(_ reading: Reading, _ form: JSONValue) -> Bool {
@@ -114,10 +144,7 @@ extension SessionDigest.Connection {
       lanes[reading.lane.rawValue].append(SessionDigest.Item(form))
       return true
     case .loss:
-      var item = SessionDigest.Item(.null)
-      item.isLoss = true
-      item.exact = UInt64(reading.index)
-      lanes[reading.lane.rawValue].append(item)
+      lanes[reading.lane.rawValue].append(.loss(reading.index))
       return true
     case .answer:
       guard lanes[reading.lane.rawValue].indices.contains(reading.index) else { return false }
@@ -134,6 +161,16 @@ extension SessionDigest.Item {
   private static let saidByAll: Set<String> = [
     "CONNECT", "CONNACK", "DISCONNECT", "PINGREQ", "PINGRESP", "CLOSE", "TLS",
   ]
+
+  /// Creates what stands for bytes that are missing.
+  /// - Parameter index: Where it stands, from 0.
+  /// - Returns: The item.
+  static func loss(_ index: Int) -> SessionDigest.Item {
+    var item = SessionDigest.Item(.null)
+    item.isLoss = true
+    item.exact = UInt64(index)
+    return item
+  }
 
   /// Creates what is kept of something that was said.
   init(_ form: JSONValue) {

@@ -36,11 +36,20 @@ package struct DiffText {
 
   private mutating func tell(_ connection: ConnectionDifferences) {
     switch (connection.a, connection.b) {
+    case (let side?, nil) where connection.mayBeInBoth: tell(side, unknownIn: "B", "A")
+    case (nil, let side?) where connection.mayBeInBoth: tell(side, unknownIn: "A", "B")
     case (let a?, nil): add(paint(.fault, Self.line(of: a, onlyIn: "A", mark: "-")))
     case (nil, let b?): add(paint(.good, Self.line(of: b, onlyIn: "B", mark: "+")))
     case (let a?, let b?): tell(connection, a, b)
     case (nil, nil): return
     }
+  }
+
+  private mutating func tell(
+    _ side: ConnectionDifferences.Side, unknownIn other: String, _ name: String
+  ) {
+    add(paint(.doubt, Self.line(of: side, onlyIn: name, mark: "?")))
+    add(paint(.quiet, "    ? may be on both sides: \(other) is cut, or lacks frames"))
   }
 
   private static func line(
@@ -145,14 +154,11 @@ package struct DiffText {
 
   private static func summary(of comparison: SessionComparison) -> String {
     let connections = counted(comparison.count, "connection")
-    let unknown =
-      comparison.unknown == 0
-      ? ""
-      : "; \(counted(comparison.unknown, "event")) could not be compared, as bytes are missing"
+    let unknown = unknownParts(of: comparison)
     guard !comparison.isSame else { return "no difference on \(connections)\(unknown)" }
     let totals = comparison.totals
     let differing = comparison.connections.count {
-      $0.isOneSided || !$0.differences.isEmpty || $0.isCut
+      $0.isOneSided && !$0.mayBeInBoth || !$0.differences.isEmpty || $0.isCut
     }
     let kinds: [(Difference.Kind, String)] = [
       (.changed, "changed"), (.moved, "moved"), (.onlyA, "only in A"), (.onlyB, "only in B"),
@@ -167,6 +173,17 @@ package struct DiffText {
       ].compactMap(\.self)
     return "\(differing) of \(connections) \(differing == 1 ? "differs" : "differ"): "
       + parts.joined(separator: ", ") + unknown
+  }
+
+  /// What could not be compared; empty where all could.
+  private static func unknownParts(of comparison: SessionComparison) -> String {
+    let parts = [
+      comparison.unknown == 0 ? nil : counted(comparison.unknown, "event"),
+      comparison.unknownConnections == 0
+        ? nil : counted(comparison.unknownConnections, "connection"),
+    ].compactMap(\.self)
+    guard !parts.isEmpty else { return "" }
+    return "; \(parts.joined(separator: " and ")) could not be compared, as bytes are missing"
   }
 
   private static func lacking(_ count: Int, _ name: String) -> String? {

@@ -13,7 +13,10 @@ extension SessionComparison {
         JSONMember("same", isSame.json), JSONMember("connections", count.json),
         JSONMember("matched", matched.json), JSONMember("connections-only-in-a", unmatched.a.json),
         JSONMember("connections-only-in-b", unmatched.b.json),
-      ] + counts + [JSONMember("unknown", unknown.json)]
+      ] + counts + [
+        JSONMember("unknown", unknown.json),
+        JSONMember("connections-unknown", unknownConnections.json),
+      ]
     return JSONValue([
       "a": a, "b": b, "connections": connections.map(\.json), "summary": JSONValue.object(summary),
     ])
@@ -23,7 +26,9 @@ extension SessionComparison {
 extension ConnectionDifferences {
   fileprivate var json: JSONValue {
     var members = [JSONMember("a", a?.json ?? .null), JSONMember("b", b?.json ?? .null)]
-    guard !isOneSided else { return .object(members) }
+    guard !isOneSided else {
+      return .object(members + (mayBeInBoth ? [JSONMember("unknown", true)] : []))
+    }
     members.append(JSONMember("differences", differences.map(\.json).json))
     if !unknown.isEmpty {
       members.append(JSONMember("losses", losses.map(\.event).json))

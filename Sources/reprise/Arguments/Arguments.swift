@@ -78,7 +78,8 @@ struct Arguments: Sendable, Equatable {
   func checkOptions(_ spec: CommandSpec) throws(UsageError) {
     let names = Set(spec.allOptions.map(\.name))
     guard let name = values.keys.filter({ !names.contains($0) }).min() else { return }
-    throw UsageError("\(spec.name) has no option --\(name)", spec.helpHint)
+    throw UsageError(
+      "\(spec.name) has no option --\(name)", spec.missing[name] ?? spec.helpHint)
   }
 
   // MARK: Options
@@ -93,7 +94,7 @@ struct Arguments: Sendable, Equatable {
       let nearest = NearestName.find(String(name), in: names).map { "did you mean --\($0)? " }
       throw UsageError(
         "unknown option --\(name)",
-        (nearest ?? "") + spec.helpHint)
+        spec.missing[String(name)] ?? (nearest ?? "") + spec.helpHint)
     }
     if option.value == nil, attached != nil {
       throw UsageError("--\(name) takes no value", "type --\(name) alone")
@@ -156,13 +157,10 @@ struct UsageError: Error, Sendable, Equatable, CustomStringConvertible {
   var message: String
   /// What to type instead.
   var remedy: String
-  /// Lines that show the place, under the message.
-  var excerpt: String?
 
-  init(_ message: String, _ remedy: String, excerpt: String? = nil) {
+  init(_ message: String, _ remedy: String) {
     self.message = message
     self.remedy = remedy
-    self.excerpt = excerpt
   }
 
   var description: String { "\(message); \(remedy)" }

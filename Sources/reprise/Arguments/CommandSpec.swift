@@ -10,6 +10,8 @@ struct CommandSpec: Sendable {
   var operandCount: ClosedRange<Int> = 0...0
   /// The options of its own.
   var options: [OptionSpec] = []
+  /// What to do instead, for options that others of its kind have and it has not.
+  var missing: [String: String] = [:]
   /// What else the help says, after the options.
   var details: String = ""
 

@@ -38,7 +38,7 @@ extension SessionFilter {
         memory: memory)
     } catch {
       throw UsageError(
-        "--filter: \(error.message)", "type reprise help filter", excerpt: error.excerpt)
+        "--filter: \(error.message), \(error.place)", "type reprise help filter")
     }
   }
 }

@@ -28,13 +28,16 @@ struct BaselineOptions {
   ///   - inputs: The files that are read, none of which may be overwritten.
   ///   - folders: The folders all sessions of which are read: what was found in a file of theirs is gone with it.
   ///   - ownsForce: Whether `--force` is for baselines alone.
+  ///   - usual: The baseline that counts where no option names one; nil where there is none.
   /// - Throws: ``UsageError``, ``OutputError``, and what says where a file is no baseline.
   init(
-    _ arguments: Arguments, inputs: [String], folders: [String] = [], ownsForce: Bool = true
+    _ arguments: Arguments, inputs: [String], folders: [String] = [], ownsForce: Bool = true,
+    usual: String? = nil
   ) throws {
     self.folders = folders
     let path = arguments.value(Self.baseline)
-    accepted = try path.map { try Self.read($0, "--baseline") }
+    let read = path ?? (arguments.has(Self.write) ? nil : usual)
+    accepted = try read.map { try Self.read($0, "--baseline") }
     guard let target = arguments.value(Self.write) else {
       output = nil
       guard !ownsForce || !arguments.has(Self.force) else {

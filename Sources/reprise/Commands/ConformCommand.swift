@@ -1,13 +1,20 @@
+import Glibc
 import RepriseCore
 
 /// `reprise conform`: judges all recordings of a project.
 enum ConformCommand: Command {
   static let spec = CommandSpec(
-    name: "conform", summary: "Judges all recordings in Recordings/ by the standards' clauses.",
-    operandCount: 0...Int.max, options: ConformRun.options,
+    name: "conform", summary: "Judges all recordings in Recordings/, by all clauses.",
+    operandCount: 0...Int.max, options: ConformRun.options + [.shard],
     details: """
       Reads every capture and every recording in the folder Recordings and in those in it,
-      as reprise conform trace Recordings does.
+      as reprise conform trace Recordings does. Where Recordings/sdk has recordings of the
+      SDK's scenarios, these are run as well, as by reprise conform sdk: one report has the
+      clauses of MQTT, WebSocket and the SDK; --spec sdk is for the last alone.
+
+      What Recordings/accepted.json lists is accepted, as with --baseline, which may name
+      another file. It is written by reprise conform --write-baseline Recordings/accepted.json.
+      With --shard it is left to reprise report merge --baseline.
 
       Other forms:
         reprise conform trace FILE...   judges captures and recordings by name
@@ -22,6 +29,8 @@ enum ConformCommand: Command {
 
   /// Where recordings lie, below the current directory.
   private static let directory = "Recordings"
+  /// What is accepted of them, where there is such a file.
+  private static let accepted = "\(directory)/accepted.json"
 
   static func run(_ arguments: Arguments, _ console: Console) async throws -> ExitStatus {
     // Options may stand in front of the second word, too.
@@ -44,12 +53,29 @@ enum ConformCommand: Command {
       try rest.checkOperands(ConformTraceCommand.spec)
       return try ConformTraceCommand.run(rest, console)
     }
+    return try await judgeProject(arguments, console)
+  }
+
+  private static func judgeProject(
+    _ arguments: Arguments, _ console: Console
+  ) async throws -> ExitStatus {
     guard SessionFolder.isFolder(directory) else {
       throw UsageError(
         "there is no directory \(directory) here",
         "change to your project's directory, or name files: reprise conform trace FILE")
     }
-    return try ConformRun.judge([directory], arguments, console)
+    let clauses = try ProjectClauses(
+      arguments, hasScenarios: SessionFolder.isFolder(ScenarioPlay.usualFolder))
+    // The parts of a run are joined first.
+    let baseline = arguments.has(.shard) || access(accepted, F_OK) != 0 ? nil : accepted
+    let job = try clauses.sdk.map { try ConformSDKCommand.job($0, arguments) }
+    guard let standards = clauses.standards else {
+      return try await job?.run(arguments, accepted: baseline, console) ?? .unable
+    }
+    let project = ConformRun.Project(
+      specs: standards.specs, clauses: standards.clauses,
+      scenarios: try await job?.judge(console), accepted: baseline)
+    return try ConformRun.judge([directory], arguments, console, of: project)
   }
 
   private static func unknown(_ word: String) -> UsageError {

@@ -52,21 +52,27 @@ enum ConformRun {
   ///   - all: The files and folders, of whose files `--shard` takes a part.
   ///   - arguments: The options.
   ///   - console: How to tell the user about errors and notes.
+  ///   - project: What a project judges besides, and by what; nil where files are judged alone.
   /// - Returns: Whether a clause is violated, or a file could not be read.
   /// - Throws: ``UsageError`` for clauses that do not exist, ``OutputError`` or ``Interrupted``.
   static func judge(
-    _ all: [String], _ arguments: Arguments, _ console: Console
+    _ all: [String], _ arguments: Arguments, _ console: Console, of project: Project? = nil
   ) throws -> ExitStatus {
     let shard = try Shard(arguments)
     // Whether what is gone was in a file of another part nobody knows here.
     let folders = shard == nil ? all.filter(SessionFolder.isFolder) : []
-    let all = try SessionFolder.expand(all, console)
+    let all = try SessionFolder.expand(all, console, isOwn: project != nil)
     let places = try shard?.places(of: all)
     let files = places?.map { all[$0] } ?? all
     let run = try InputRun(
       files, arguments, console, isJoined: try isJoined(files, arguments))
-    let baseline = try BaselineOptions(arguments, inputs: files, folders: folders)
+    let baseline = try BaselineOptions(
+      arguments, inputs: files, folders: folders, usual: project?.accepted)
     var judging = try options(arguments, baseline)
+    if let project {
+      judging.specs = project.specs.isEmpty ? nil : Set(project.specs)
+      judging.clauses = project.clauses
+    }
     judging.connections = try arguments.value(client).map {
       try connections(of: $0, run, judging.memory)
     }
@@ -77,18 +83,36 @@ enum ConformRun {
     // A report on nothing would look as if nothing were violated; that on a part is joined with others, and tells them
     // what could not be read.
     guard report.unread.count < run.sessions.count || shard != nil else { return .unable }
+    let scenarios = project?.scenarios
+    let whole = (scenarios.map(report.adding(scenarios:)) ?? report)
+      .asPart(shard?.named(cases: scenarios?.shard?.cases, places: places))
     return try conclude(
-      report.asPart(shard?.named(places: places)), isWhole: report.unread.isEmpty,
+      whole, isWhole: report.unread.isEmpty && scenarios?.problems.isEmpty != false,
       isStrange: judging.connections?.isEmpty == true,
       to: outputs, baseline, arguments, console
     ) { entries in
+      let kept = Set(entries.filter { $0.isOfScenario && scenarios?.keeps($0) == true })
       // What a part lacks another one may have, unless it has all files that it was found in.
-      let entries =
-        shard == nil
-        ? entries
-        : entries.filter { !$0.files.isEmpty && Set(files).isSuperset(of: $0.files) }
-      return entries.isEmpty ? [] : try MendedEntries.find(entries, in: run, judging)
+      let others = entries.filter { entry in
+        !entry.isOfScenario
+          && (shard == nil
+            || !entry.files.isEmpty && Set(files).isSuperset(of: entry.files))
+      }
+      return others.isEmpty
+        ? kept : kept.union(try MendedEntries.find(others, in: run, judging))
     }
+  }
+
+  /// What a project judges besides its recordings, and what it judges them by.
+  struct Project {
+    /// The standards; none is all.
+    let specs: [String]
+    /// The clauses; none is all.
+    let clauses: [String]
+    /// What came of the SDK's scenarios; nil where they were not run.
+    let scenarios: ConformanceReport?
+    /// The findings that are accepted, where no option names others.
+    let accepted: String?
   }
 
   /// Judges what an interface brings, tells what is found when it comes, and writes the report at the end.

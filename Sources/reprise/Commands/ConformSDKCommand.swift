@@ -95,42 +95,40 @@ enum ConformSDKCommand: Command {
       """)
 
   static func run(_ arguments: Arguments, _ console: Console) async throws -> ExitStatus {
-    let suite = try ScenarioSuite.bundled()
-    let selectors = arguments.list(ConformRun.clause)
-    let all = try suite.select(arguments.operands, clauses: selectors)
-    let shard = try Shard(arguments)
-    let scenarios = shard?.scenarios(of: all) ?? all
     let worlds = worlds(arguments)
     let play = ScenarioPlay(
-      folder: arguments.value(recordings) ?? "Recordings/sdk", live: try livePlay(arguments),
-      jobs: try arguments.count(jobs) ?? sysconf(Int32(_SC_NPROCESSORS_ONLN)))
+      folder: arguments.value(recordings) ?? ScenarioPlay.usualFolder,
+      live: try livePlay(arguments), jobs: try scenariosAtATime(arguments))
+    let job = try ScenarioJob(
+      .bundled(), arguments.operands, clauses: arguments.list(ConformRun.clause), in: worlds,
+      by: play, arguments)
     try checkIsLive(worlds, arguments)
-    if arguments.has(list) {
-      let output = try OutputFile(arguments.value(.output), inputs: [])
-      try output.write(suite.listing(scenarios))
-      try output.close()
-      return .done
-    }
-    let inputs = worlds.flatMap { world in scenarios.compactMap { play.path(of: $0, in: world) } }
-    let baseline = try BaselineOptions(arguments, inputs: inputs, ownsForce: false)
-    let outputs = try ReportFiles(arguments, inputs: inputs, others: baseline.paths)
-    var judge = try ScenarioJudge(
-      suite, clauses: selectors, isStrict: arguments.has(ConformRun.strict))
-    for world in worlds {
-      for result in try await play.run(scenarios, in: world) {
-        judge.add(result, in: world, console)
-      }
-    }
-    if scenarios.isEmpty { console.note("--shard", "none of the scenarios is of this part") }
-    let report = judge.report(toolVersion: Reprise.version)
-      .asPart(shard?.named(cases: all.count * worlds.count))
-    for problem in report.problems { console.error(problem) }
-    // A report on nothing would look as if nothing were violated; that on a part is joined with others.
-    guard !report.inputs.isEmpty || shard != nil else { return .unable }
-    let isWhole = report.problems.isEmpty
-    return try outputs.write(
-      baseline.apply(to: report, isWhole: isWhole, console) { Set($0.filter(report.keeps)) },
-      isWhole: isWhole, console)
+    guard arguments.has(list) else { return try await job.run(arguments, console) }
+    let output = try OutputFile(arguments.value(.output), inputs: [])
+    try output.write(job.listing)
+    try output.close()
+    return .done
+  }
+
+  /// The scenarios of a project, as they are run where nothing but their clauses is chosen.
+  /// - Parameters:
+  ///   - clauses: The clauses; none is all.
+  ///   - arguments: Where `--jobs`, `--strict` and `--shard` stand.
+  /// - Returns: What runs them from what was recorded.
+  /// - Throws: ``UsageError``, and `ConformanceError` for clauses that there are not.
+  static func job(_ clauses: [String], _ arguments: Arguments) throws -> ScenarioJob {
+    let play = ScenarioPlay(
+      folder: ScenarioPlay.usualFolder,
+      live: LivePlay(broker: nil, gates: .one, speed: 20, folder: nil, replaces: false),
+      jobs: try scenariosAtATime(arguments))
+    return try ScenarioJob(
+      .bundled(), [], clauses: clauses, in: usualWorlds, by: play, arguments)
+  }
+
+  private static let usualWorlds: [ScenarioPlay.World] = [.file, .capture]
+
+  private static func scenariosAtATime(_ arguments: Arguments) throws(UsageError) -> Int {
+    try arguments.count(jobs) ?? sysconf(Int32(_SC_NPROCESSORS_ONLN))
   }
 
   /// A user is not to believe that a broker was asked when none was.
@@ -165,21 +163,6 @@ enum ConformSDKCommand: Command {
     where !chosen.contains(world) {
       chosen.append(world)
     }
-    return chosen.isEmpty ? [.file, .capture] : chosen
-  }
-}
-
-extension ScenarioJudge {
-  /// Takes what came of the wish to run a scenario, and tells what its world lacks.
-  fileprivate mutating func add(
-    _ result: ScenarioPlay.Result, in world: ScenarioPlay.World, _ console: Console
-  ) {
-    switch result {
-    case .played(let scenario, let outcome, let input, let notes):
-      for note in notes { console.note(input, note) }
-      add(outcome, of: scenario, in: world.rawValue, from: input, isWhole: notes.isEmpty)
-    case .impossible(let scenario, let input, let reason):
-      add(unrun: scenario, in: world.rawValue, from: input, reason: reason)
-    }
+    return chosen.isEmpty ? usualWorlds : chosen
   }
 }

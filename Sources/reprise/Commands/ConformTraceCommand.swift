@@ -57,6 +57,11 @@ enum ConformTraceCommand: Command {
     if let interface = try InterfaceOptions(live: arguments, for: spec) {
       return try ConformRun.judge(interface, arguments, console)
     }
+    guard !arguments.list(.spec).contains(ProjectClauses.sdkName) else {
+      throw UsageError(
+        "the clauses of the SDK are judged by its scenarios, not by captures",
+        "type reprise conform sdk, or leave out sdk")
+    }
     return try ConformRun.judge(arguments.operands, arguments, console)
   }
 }

@@ -1,4 +1,5 @@
 import Capture
+import ConformanceKit
 import RepriseCore
 import SessionDiff
 
@@ -37,9 +38,9 @@ enum DiffCommand: Command {
 
       A line begins with - for what is in A alone, + for B alone, ~ for what both have with
       other fields or at another place, each with time and frame. Where bytes are missing
-      from a capture nobody knows what they said: ? marks what only the other one shows, and
-      it is no difference. What is hidden, as by reprise redact, is equal to everything, and
-      so are passwords and tokens without --show-secrets.
+      from a file, or it is cut, nobody knows what was said there: ? marks what only the other
+      one shows, and it is no difference. What is hidden, as by reprise redact, is equal to
+      everything, and so are passwords and tokens without --show-secrets.
 
       --ignore key:NAME leaves out members of JSON, headers and user properties of that name,
       topic:FILTER the payloads of topics, order what only comes at another place. --filter,
@@ -160,7 +161,17 @@ private struct Run {
     var reader = Chosen(SessionDigest(options, memory: memory / 4), selection, console) {
       try $0.consume($1, isSelected: $2)
     }
-    return try run.read(into: &reader) == 0 ? reader.base : nil
+    guard try run.read(into: &reader) == 0 else { return nil }
+    var digest = reader.base
+    for missing in reader.missing {
+      switch missing {
+      case .behindTheEnd: try digest.endEarly()
+      case .dropped, .unread: digest.lackConnections()
+      // The same is left out of both files.
+      case .leftOut: break
+      }
+    }
+    return digest
   }
 
   private func details(_ run: InputRun, _ places: SessionPlaces) throws -> SessionDetails? {
@@ -182,6 +193,8 @@ private struct Chosen<Base>: SessionConsumer {
   private let console: Console?
   private let take: (inout Base, borrowing EventView, Bool) throws -> Void
   private var file = ""
+  /// Why connections may be missing.
+  private(set) var missing: [MissingConnections] = []
 
   init(
     _ base: Base, _ selection: Selection, _ console: Console?,
@@ -202,6 +215,8 @@ private struct Chosen<Base>: SessionConsumer {
     defer { selection.client = client }
     try client.consume(event, isSelected: isSelected) { try take(&base, $0, $1) }
   }
+
+  mutating func note(_ missing: MissingConnections) { self.missing.append(missing) }
 
   mutating func endFile() {
     if let note = selection.filter?.note { console?.note(file, note) }

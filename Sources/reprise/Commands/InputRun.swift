@@ -217,6 +217,7 @@ extension InputSummary {
   var missingConnections: [MissingConnections] {
     (framesDropped > 0 || lacksParts ? [.dropped] : [])
       + (unreadBeginnings.isEmpty ? [] : [.unread(begun: unreadBeginnings)])
+      + (endsEarly ? [.behindTheEnd] : [])
   }
 }
 

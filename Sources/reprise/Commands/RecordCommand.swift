@@ -17,6 +17,12 @@ enum RecordCommand: Command {
         reprise record interface NAME -o FILE               the frames of a network interface
       """)
 
+  /// What to do instead of the options that only a client's recording has: all others are of bytes.
+  static let missing = [
+    "redact":
+      "what passes is written as it comes; hide it in the capture: reprise redact FILE -o FILE"
+  ]
+
   static func run(_ arguments: Arguments, _ console: Console) async throws -> ExitStatus {
     try await group.run(
       arguments, console,

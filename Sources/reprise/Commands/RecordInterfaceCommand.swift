@@ -9,6 +9,7 @@ enum RecordInterfaceCommand: Command {
     operands: "NAME", operandCount: 1...1,
     options: [CaptureFileSettings.output] + InterfaceOptions.recording
       + CaptureFileSettings.options + InterfaceOptions.tuning + [ProxySettings.conform],
+    missing: RecordCommand.missing,
     details: """
       NAME is an interface of this computer, such as eth0 or lo, or any for all of them; a name
       that is none is answered with those that there are. Without --bpf all frames are captured,

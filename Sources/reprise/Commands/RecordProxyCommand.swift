@@ -8,6 +8,7 @@ enum RecordProxyCommand: Command {
   static let spec = CommandSpec(
     name: "record proxy", summary: "Stands between clients and a server, and records all bytes.",
     operands: "LISTEN UPSTREAM", operandCount: 2...2, options: ProxySettings.options,
+    missing: RecordCommand.missing,
     details: """
       LISTEN is HOST:PORT, or a port alone for localhost, or :PORT for all addresses of this
       computer. UPSTREAM is the server: HOST:PORT, or mqtt://HOST, ws://HOST or tcp://HOST:PORT;

@@ -39,6 +39,7 @@ enum ReplaySDKCommand: Command {
   static let spec = CommandSpec(
     name: "replay sdk", summary: "Runs the SDK on a recorded session and prints what it saw.",
     operands: "FILE", operandCount: 1...1, options: options,
+    missing: ["loop": "the SDK is run once; replay serve and replay drive take --loop"],
     details: """
       FILE is a capture (pcap or pcapng, also gzip-compressed) or a recording (.jsonl), or a
       folder with one; - is standard input. The session is an app's, a gateway's, a link's, or

@@ -26,7 +26,6 @@ enum Reprise {
       return try await dispatch(words, &console)
     } catch let error as UsageError {
       console.error(error.description)
-      if let excerpt = error.excerpt { console.excerpt(excerpt) }
       return .unable
     } catch let error as ConformanceError {
       let command = error.code == .unknownScenario ? "sdk --list" : "list"

@@ -14,9 +14,12 @@ enum SessionFolder {
   /// - Parameters:
   ///   - paths: Files and folders, as they were typed.
   ///   - console: How to tell what in them is left out.
+  ///   - isOwn: Whether they are a project's own folder, where other files have their place.
   /// - Returns: Files only.
   /// - Throws: ``UsageError`` for a folder with nothing to read.
-  static func expand(_ paths: [String], _ console: Console) throws(UsageError) -> [String] {
+  static func expand(
+    _ paths: [String], _ console: Console, isOwn: Bool = false
+  ) throws(UsageError) -> [String] {
     var files: [String] = []
     for path in paths {
       guard path != "-", isFolder(path) else {
@@ -39,7 +42,7 @@ enum SessionFolder {
           "\(path): no capture and no recording is in this folder", "name files, or another folder")
       }
       let others = all.filter { !$0.isSession }.map(\.path)
-      if let first = others.first {
+      if let first = others.first, !isOwn {
         console.note(
           path,
           others.count == 1

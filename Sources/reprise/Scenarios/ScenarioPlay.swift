@@ -26,6 +26,9 @@ struct ScenarioPlay: Sendable {
     case impossible(Scenario, input: String, reason: String)
   }
 
+  /// Where recordings and captures are, unless something else is said.
+  static let usualFolder = "Recordings/sdk"
+
   /// Where recordings and captures are.
   let folder: String
   /// How scenarios are run on a broker, or on a WebSocket.

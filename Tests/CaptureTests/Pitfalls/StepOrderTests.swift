@@ -85,6 +85,62 @@ import Wire
     #expect(tap.reserved == 0)
   }
 
+  // MARK: In frames
+
+  /// Messages in frames one after the other, each acknowledged before the next, by a server that writes the head of a frame
+  /// in a segment of its own.
+  private static func frames(
+    _ count: UInt8, from sender: Peer
+  ) -> (session: WebSocketDialogue, places: [Range<Int>]) {
+    var session = WebSocketDialogue()
+    session.open(subprotocol: "mqtt")
+    for turn in Session.all(.v3_1_1).turns.prefix(2) {
+      session.send(turn.sender, [.binary(turn.bytes)])
+    }
+    var places: [Range<Int>] = []
+    for id in 1...count {
+      let start = session.dialogue.segments.count
+      let bytes = session.bytes(sender, [.binary(SmallPacket.publish(id))])
+      let head = sender == .client ? 6 : 2
+      session.dialogue.send(sender, Array(bytes.prefix(head)), acknowledged: false)
+      session.dialogue.send(sender, Array(bytes.dropFirst(head)), acknowledged: false)
+      places.append(start..<session.dialogue.segments.count)
+      let answer = session.bytes(sender.other, [.binary(SmallPacket.puback(id))])
+      session.dialogue.send(sender.other, answer, acknowledged: false)
+    }
+    return (session, places)
+  }
+
+  @Test(
+    "Behind frames that were not captured messages and their acknowledgements come in turn",
+    arguments: [Peer.client, .server], 0..<6)
+  func turnsInFrames(sender: Peer, lost: Int) throws {
+    let (session, places) = Self.frames(12, from: sender)
+    let lines = Self.lines(session.tap())
+    #expect(lines.count { $0.contains("PUBLISH") } == 12)
+    // All of it, its head or the rest.
+    for gone in [places[lost], places[lost].lowerBound..<places[lost].lowerBound + 1] {
+      var rest = session.dialogue.segments
+      rest.removeSubrange(gone)
+      let tap = Tap(rest)
+      let left = Self.lines(tap).filter { $0.contains("PUB") }
+      let expected = lines.filter { $0.contains("PUB") && !$0.hasSuffix("PUBLISH \(lost + 1)") }
+      #expect(left == expected, "\(gone)")
+      #expect(tap.reserved == 0)
+    }
+  }
+
+  @Test("More than an answer or two does not wait for frames, and the order is not known then")
+  func limitInFrames() {
+    var (session, places) = Self.frames(1, from: .server)
+    session.dialogue.segments.remove(at: places[0].lowerBound)
+    for _ in 0..<300 {
+      let ping = session.bytes(.client, [.binary(SmallPacket.ping)])
+      session.dialogue.send(.client, ping, acknowledged: false)
+    }
+    #expect(Tap(session.dialogue.segments).lines.count { $0.hasSuffix("PINGREQ") } == 300)
+  }
+
   @Test("Among events of other connections what waited is marked as late")
   func others() {
     let session = StopAndWait(4, from: .client)

@@ -39,6 +39,26 @@ import Wire
     }
   }
 
+  @Test("14, 37: behind a refusal of which the rest was captured comes another request")
+  func lostHeadOfRefusal() {
+    let (first, dialogue) = Self.tries(pieces: 7)
+    for lost in 1..<first.count {
+      for start in [first.lowerBound, first.lowerBound + 1] {
+        var dialogue = dialogue
+        let end = min(start + lost, first.upperBound)
+        dialogue.dialogue.segments.removeSubrange(start..<end)
+        let tap = dialogue.tap()
+        let asked = tap.types.filter { $0 == "UPGRADE" }.count
+        #expect(asked == 2, "\(start) \(end): \(tap.lines)")
+        #expect(tap.types.contains("UPGRADED"))
+        #expect(tap.webSocketFaults.isEmpty)
+        #expect(tap.malformations.allSatisfy { $0.code == "not-websocket" })
+        #expect(tap.texts(.client) == ["hello"] && tap.texts(.server) == ["welcome"])
+        #expect(tap.reserved == 0)
+      }
+    }
+  }
+
   @Test("21, 37: a client alone that asks twice is read as it is")
   func clientAlone() {
     var (_, dialogue) = Self.tries(pieces: 1_460)

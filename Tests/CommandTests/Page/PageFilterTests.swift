@@ -136,12 +136,12 @@ import Testing
     for (mistake, answer) in zip(Self.mistakes, answers.dropFirst(Self.filters.count)) {
       let result = try RepriseProcess.run(["inspect", "--filter", mistake, mixed])
       let said = (answer as? [String: Any]) ?? [:]
-      let lines = result.errors.split(separator: "\n", omittingEmptySubsequences: false)
-      #expect(
-        lines.first == "reprise: --filter: \(said["message"] ?? ""); type reprise help filter",
-        "\(mistake)")
-      let caret = try #require(lines.dropFirst(2).first?.count, "\(mistake): \(result.errors)")
-      #expect(said["column"] as? Int == caret - 2, "\(mistake)")
+      let place = "\(said["message"] ?? ""), at column \(said["column"] ?? 0)"
+      let following = try #require(
+        result.errors.wholeMatch(
+          of: /reprise: --filter: (.*)(: |, its end).*; type reprise help filter\n/)?
+          .output.1, "\(mistake): \(result.errors)")
+      #expect(following.hasPrefix(place), "\(mistake)")
     }
   }
 }

@@ -65,6 +65,50 @@ extension SharedCase {
     }
   }
 
+  /// A message with a Content Type, which is delivered without it, and with other properties that it may have.
+  private static func typeless(
+    _ name: String, _ text: String, shared: [MQTTProperty] = [], more: [MQTTProperty] = [],
+    fails: Bool, complete: Bool = false
+  ) -> SharedCase {
+    SharedCase(
+      "a Content Type that is gone from \(name)", in: [.v5_0],
+      failed: fails ? [.contentTypeIsForwarded] : [], complete: complete,
+      [.contentTypeIsForwarded: fails ? (1, 0, 0, [10]) : (0, 0, 1, [10])]
+    ) {
+      $0.meet()
+      $0.on(2) { $0.say(.client, "a", text, [.text(.contentType, "text")] + shared) }
+      $0.say(.server, "a", text, shared + more)
+      $0.part()
+    }
+  }
+
+  private static let lostTypes: [SharedCase] = {
+    let user = MQTTProperty(.userProperty, .pair("a", "1"))
+    let (word, text) = ("off", "a text of 16 bytes")
+    return [
+      typeless("a word that others say", word, fails: false),
+      typeless("a word that nobody else says", word, fails: true, complete: true),
+      typeless(
+        "a word with its User Property", word, shared: [user], fails: true),
+      typeless("a word, with a User Property", word, more: [user], fails: false),
+      typeless("a text", text, fails: true),
+      typeless("a text, with a User Property", text, more: [user], fails: true),
+      typeless(
+        "a text, with an expiry", text, more: [.number(.messageExpiryInterval, 60)], fails: false),
+      typeless(
+        "a text, with a Response Topic", text, more: [.text(.responseTopic, "r")], fails: false),
+      typeless(
+        "a text, with a Correlation Data", text,
+        more: [MQTTProperty(.correlationData, .binary([1]))], fails: false),
+      typeless(
+        "a text, with a Payload Format Indicator", text,
+        more: [.number(.payloadFormatIndicator, 1)], fails: false),
+      typeless(
+        "a text, with a Response Topic that the server made up", text,
+        more: [.text(.responseTopic, "r")], fails: true, complete: true),
+    ]
+  }()
+
   /// A message with the same User Property twice, which is delivered with a number of them.
   private static func repeated(
     _ name: String, _ count: Int, failed: [MQTTRule] = [], _ counts: Counts
@@ -88,15 +132,15 @@ extension SharedCase {
       $0.ask(1, "a")
       $0.on(2) {
         $0.join("p", cleanStart: false, expiry: 100)
-        $0.say(.client, "a", "1", qos: 1, id: 1, [.text(.responseTopic, "r")])
+        $0.say(.client, "a", "a text of 16 bytes", qos: 1, id: 1, [.text(.responseTopic, "r")])
         $0.close(.client)
       }
       $0.on(3) {
         $0.join("p", cleanStart: false, isPresent: true, expiry: 100)
-        $0.say(.client, "a", "1", qos: 1, id: 1, dup: true, properties)
+        $0.say(.client, "a", "a text of 16 bytes", qos: 1, id: 1, dup: true, properties)
         $0.acknowledge(.server, .puback, 1)
       }
-      $0.say(.server, "a", "1", qos: 1, id: 1)
+      $0.say(.server, "a", "a text of 16 bytes", qos: 1, id: 1)
       $0.acknowledge(.client, .puback, 1)
       $0.answerPing()
       $0.finish()
@@ -264,6 +308,7 @@ extension SharedCase {
         $0.part()
       },
     ]
+    + lostTypes
     + altered(.payloadFormatIndicator, .number(.payloadFormatIndicator, 0), .formatIsForwarded)
     + altered(.contentType, .text(.contentType, "txt"), .contentTypeIsForwarded)
     + altered(.responseTopic, .text(.responseTopic, "s"), .responseTopicIsForwarded)

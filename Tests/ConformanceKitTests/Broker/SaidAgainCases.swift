@@ -145,10 +145,10 @@ extension Script {
   fileprivate mutating func refuse(by code: UInt8) {
     meet()
     on(2) {
-      $0.say(.client, "a", "on", qos: 1, id: 1, [Self.user])
+      $0.say(.client, "a", "switched on by now", qos: 1, id: 1, [Self.user])
       $0.server(.acknowledgement(.puback, packetID: 1, .init(code)))
     }
-    say(.server, "a", "on", qos: 1, id: 1)
+    say(.server, "a", "switched on by now", qos: 1, id: 1)
     acknowledge(.client, .puback, 1)
     part()
   }
@@ -156,8 +156,8 @@ extension Script {
   /// A client gets what it has said.
   fileprivate mutating func echo(options: UInt8) {
     meet(options: options)
-    say(.client, "a", "on", [Self.user])
-    say(.server, "a", "on")
+    say(.client, "a", "switched on by now", [Self.user])
+    say(.server, "a", "switched on by now")
     part()
   }
 
@@ -167,21 +167,21 @@ extension Script {
     ask(1, "a")
     on(2) {
       $0.join("p")
-      $0.say(.client, "a", "on", [Self.user])
+      $0.say(.client, "a", "switched on by now", [Self.user])
     }
-    say(.server, "a", "on", [Self.user])
+    say(.server, "a", "switched on by now", [Self.user])
     close(.client)
     on(3) {
       $0.join("s", cleanStart: false, isPresent: true, expiry: 100)
       if isNew {
         $0.wait(2)
         $0.on(2) {
-          $0.say(.client, "a", "off", [Self.user])
-          $0.say(.client, "a", "again", [Self.user])
+          $0.say(.client, "a", "switched off by now", [Self.user])
+          $0.say(.client, "a", "switched on once more", [Self.user])
         }
-        $0.say(.server, "a", "off")
+        $0.say(.server, "a", "switched off by now")
       } else {
-        $0.say(.server, "a", "on")
+        $0.say(.server, "a", "switched on by now")
       }
       $0.answerPing()
       $0.finish()

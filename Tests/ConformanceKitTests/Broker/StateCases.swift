@@ -81,7 +81,7 @@ extension Script {
   fileprivate mutating func askTwice(isBefore: Bool) {
     on(2) { $0.join("p") }
     func tellProperty(_ script: inout Script) {
-      script.on(2) { $0.say(.client, "a", "on", [Self.user]) }
+      script.on(2) { $0.say(.client, "a", "switched on by now", [Self.user]) }
       script.wait(3)
     }
     if isBefore { tellProperty(&self) }
@@ -90,7 +90,7 @@ extension Script {
     wait(3)
     if !isBefore { tellProperty(&self) }
     ask(2, "a")
-    say(.server, "a", "on")
+    say(.server, "a", "switched on by now")
     part()
   }
 
@@ -104,13 +104,13 @@ extension Script {
     }
     on(2) {
       $0.join("p")
-      $0.say(.client, "a", "on", retain: true, [Self.user])
+      $0.say(.client, "a", "switched on by now", retain: true, [Self.user])
     }
-    if isWatched { on(3) { $0.say(.server, "a", "on", [Self.user]) } }
+    if isWatched { on(3) { $0.say(.server, "a", "switched on by now", [Self.user]) } }
     wait(5)
     join("s")
     ask(1, "a")
-    say(.server, "a", "on", retain: true)
+    say(.server, "a", "switched on by now", retain: true)
     part()
     if isWatched {
       on(3) {

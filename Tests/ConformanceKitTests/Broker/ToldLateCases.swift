@@ -339,13 +339,13 @@ extension Script {
   fileprivate mutating func sayTwice(unseen: Bool) {
     on(2) { $0.join("p") }
     let property = MQTTProperty.text(.contentType, "t")
-    if unseen { on(2) { $0.say(.client, "a", "on", [property]) } }
+    if unseen { on(2) { $0.say(.client, "a", "switched on by now", [property]) } }
     wait(2)
     join("s")
     ask(1, "a", qos: 1)
     wait(2)
-    if !unseen { on(2) { $0.say(.client, "a", "on", [property]) } }
-    say(.server, "a", "on")
+    if !unseen { on(2) { $0.say(.client, "a", "switched on by now", [property]) } }
+    say(.server, "a", "switched on by now")
     answerPing()
     finish()
     on(2) { $0.finish() }

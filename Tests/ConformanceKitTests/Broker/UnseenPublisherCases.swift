@@ -137,9 +137,9 @@ extension SharedCase {
       begin(&$0)
       $0.on(2) {
         $0.join("p")
-        $0.say(.client, "a", "1", [MQTTProperty(.contentType, .string("text"))])
+        $0.say(.client, "a", "a text of 16 bytes", [MQTTProperty(.contentType, .string("text"))])
       }
-      $0.say(.server, "a", "1", [MQTTProperty(.contentType, .string("json"))])
+      $0.say(.server, "a", "a text of 16 bytes", [MQTTProperty(.contentType, .string("json"))])
       $0.answerPing()
       $0.finish()
       $0.on(2) { $0.finish() }

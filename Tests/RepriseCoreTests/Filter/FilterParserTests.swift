@@ -54,14 +54,23 @@ import Testing
     #expect(mistake.message.contains(part), "\(mistake)")
   }
 
-  @Test func showsTheExpressionWithACaret() throws {
-    let mistake = try #require(findMistake(in: "PUBLISH and topc == a"))
-    #expect(mistake.excerpt == "  PUBLISH and topc == a\n              ^\n")
+  @Test(arguments: [
+    ("PUBLISH and topc == a", "at column 13: topc == a"), ("topic ==", "at column 9, its end"),
+    (
+      "PUBLISH and topc == 'a/b/c/d/e/f/g/h/i/j/k/l/m/n/o/p'",
+      "at column 13: topc == 'a/b/c/d/e/f/g/h/i/j/k/l/m/n/o/p…"
+    ),
+  ])
+  func saysWhatStandsAtTheMistake(expression: String, place: String) throws {
+    let mistake = try #require(findMistake(in: expression))
+    #expect(mistake.place == place)
   }
 
   @Test func showsNoControlCharacter() throws {
     let mistake = try #require(findMistake(in: "'\u{1B}[2J\n' x"))
-    #expect(mistake.excerpt.hasPrefix("  '\\u{1b}[2J ' x\n"))
+    #expect(mistake.place == "at column 1: '\\u{1b}[2J ' x")
+    let start = try #require(findMistake(in: "\u{1B}[2J\n x"))
+    #expect(start.place == "at column 1: \\u{1b}[2J  x")
   }
 
   @Test(arguments: ["(", "not ", "!"])

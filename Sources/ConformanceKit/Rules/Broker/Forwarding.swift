@@ -42,19 +42,26 @@ extension BrokerJudge {
       }
       return
     }
+    // What has something of its own, or a word that others say and nothing that was sent with it, may be of somebody who
+    // is not in the capture.
+    let isForeign =
+      !hasOwnMessages
+      && (got.hasMore(than: sent) || mayBeSaid(packet) && !got.sharesAny(with: sent))
     compare(
-      .formatIsForwarded, sent.format, got.format, "Payload Format Indicator", source, delivery,
-      event, hearing, &tally)
+      .formatIsForwarded, sent.format, got.format, "Payload Format Indicator", source, isForeign,
+      delivery, event, hearing, &tally)
     compare(
-      .contentTypeIsForwarded, sent.contentType, got.contentType, "Content Type", source, delivery,
-      event, hearing, &tally)
+      .contentTypeIsForwarded, sent.contentType, got.contentType, "Content Type", source, isForeign,
+      delivery, event, hearing, &tally)
     compare(
       .responseTopicIsForwarded, sent.responseTopic, got.responseTopic, "Response Topic", source,
+      isForeign,
       delivery, event, hearing, &tally)
     compare(
       .correlationIsForwarded, sent.correlation, got.correlation, "Correlation Data", source,
+      isForeign,
       delivery, event, hearing, &tally)
-    judgeUsers(sent.users, got.users, source, delivery, event, hearing, &tally)
+    judgeUsers(sent.users, got.users, source, isForeign, delivery, event, hearing, &tally)
     judgeExpiry(
       sent.expiry, got.expiry, packet, source, delivery, event, state, hearing, &tally)
   }
@@ -70,12 +77,14 @@ extension BrokerJudge {
   /// Compares one property; 0 is none.
   private mutating func compare(
     _ rule: MQTTRule, _ sent: UInt64, _ got: UInt64, _ name: String, _ source: Publication,
-    _ delivery: borrowing Delivery, _ event: borrowing EventView, _ hearing: Hearing,
+    _ isForeign: Bool, _ delivery: borrowing Delivery, _ event: borrowing EventView,
+    _ hearing: Hearing,
     _ tally: inout Tally
   ) {
     // What the server adds of its own alters nothing that was published.
     guard sent != 0 else { return }
     guard sent != got else { return tally.satisfy(rule, hearing) }
+    guard !isForeign else { return tally.leave(rule, .publishersUnseen, hearing) }
     add(
       rule, delivery, event, hearing, &tally,
       FindingText(
@@ -87,7 +96,8 @@ extension BrokerJudge {
   // MARK: User Properties
 
   private mutating func judgeUsers(
-    _ sent: [UInt64], _ got: [UInt64], _ source: Publication, _ delivery: borrowing Delivery,
+    _ sent: [UInt64], _ got: [UInt64], _ source: Publication, _ isForeign: Bool,
+    _ delivery: borrowing Delivery,
     _ event: borrowing EventView, _ hearing: Hearing, _ tally: inout Tally
   ) {
     guard !sent.isEmpty else { return }
@@ -96,6 +106,9 @@ extension BrokerJudge {
     var missing = 0
     for user in sent {
       if let count = rest[user], count > 0 { rest[user] = count - 1 } else { missing += 1 }
+    }
+    guard missing == 0 || !isForeign else {
+      return tally.leave(.userPropertiesAreForwarded, .publishersUnseen, hearing)
     }
     guard missing == 0 else {
       return add(

@@ -231,6 +231,21 @@ struct ForwardedProperties: Equatable {
 
   init() {}
 
+  /// Whether it has what another one has not, and no server adds: it was published with that.
+  func hasMore(than sent: ForwardedProperties) -> Bool {
+    sent.format == 0 && format != 0 || sent.contentType == 0 && contentType != 0
+      || sent.responseTopic == 0 && responseTopic != 0
+      || sent.correlation == 0 && correlation != 0 || sent.expiry == nil && expiry != nil
+  }
+
+  /// Whether it has anything that another one has as well.
+  func sharesAny(with sent: ForwardedProperties) -> Bool {
+    format != 0 && format == sent.format || contentType != 0 && contentType == sent.contentType
+      || responseTopic != 0 && responseTopic == sent.responseTopic
+      || correlation != 0 && correlation == sent.correlation
+      || users.contains(where: sent.users.contains)
+  }
+
   /// The User Properties among some, in their order.
   static func users(of properties: MQTTPropertiesView, in bytes: RawSpan) -> [UInt64] {
     var users: [UInt64] = []
