@@ -55,7 +55,9 @@ extension Catalogue {
     let isOpen = clause.status == .planned || clause.status == .active
     row(isOpen ? "to be checked" : "how checked", clause.check)
     row("inconclusive", clause.inconclusive.map { (isOpen ? "" : Self.always(of: clause)) + $0 })
-    row("violation", clause.example)
+    // What never fails has no violation to be found, whatever its example shows.
+    row("never fails", clause.neverFails)
+    row(clause.neverFails == nil ? "violation" : "example", clause.example)
     row("same detector", clause.aliases?.joined(separator: ", "))
     row("note", clause.note)
     row("printed as", clause.printedAs)

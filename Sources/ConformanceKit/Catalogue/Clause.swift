@@ -26,8 +26,10 @@ public struct Clause: Sendable, Hashable {
   public let check: String?
   /// When a capture does not decide it, if it is checked.
   public let inconclusive: String?
-  /// A violation, in one sentence.
+  /// A violation, in one sentence; what passes, or would be one, where nothing fails by it.
   public let example: String?
+  /// Why nothing fails by it, if it is checked and nothing ever does.
+  public let neverFails: String?
   /// The clauses that the same detector judges.
   public let aliases: [String]?
   /// What else is to be known about it.
@@ -128,6 +130,7 @@ public struct Clause: Sendable, Hashable {
     check = fields.optional("check")?.text
     inconclusive = fields.optional("inconclusive")?.text
     example = fields.optional("example")?.text
+    neverFails = fields.optional("never_fails")?.text
     aliases = fields.optional("aliases")?.elements?.compactMap(\.text)
     note = fields.optional("note")?.text
     source = try fields.text("source")
@@ -150,7 +153,8 @@ public struct Clause: Sendable, Hashable {
     scope = .session
     passive = "no"
     self.check = check
-    (inconclusive, example, aliases, note, printedAs) = (nil, nil, nil, nil, nil)
+    (inconclusive, example, neverFails, aliases) = (nil, nil, nil, nil)
+    (note, printedAs) = (nil, nil)
     self.source = source
   }
 }

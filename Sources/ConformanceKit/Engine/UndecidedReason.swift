@@ -45,6 +45,7 @@ enum UndecidedReason: Int, CaseIterable, Sendable {
   case otherCode
   case otherStatus
   case versionMayBeKnown
+  case versionsMayBeAll
   case onTheirWay
   case clientClosedFirst
   case senderClosedFirst
@@ -173,6 +174,7 @@ enum UndecidedReason: Int, CaseIterable, Sendable {
     case .otherCode: "the server refused by a code that may have another cause"
     case .otherStatus: "the server answered by a status that may have another cause"
     case .versionMayBeKnown: "the server may know the version that was asked for"
+    case .versionsMayBeAll: "which versions the server supports is not on the wire"
     case .onTheirWay: "what the receiver sent before it closed may have been on its way"
     case .clientClosedFirst: "the client ended the connection first"
     case .senderClosedFirst: "the sender of the bad packet ended the connection first"

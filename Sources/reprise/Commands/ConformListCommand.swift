@@ -16,6 +16,13 @@ enum ConformListCommand: Command {
     name: "conform list", summary: "Lists the clauses: id, level, status, scope and summary.",
     operands: "[SECTION]", operandCount: 0...1, options: [.spec, cases, format, .output],
     details: """
+      Status, of what a run of this suite can say about a clause:
+        checked                 judged on captures and recordings
+        reactive                judged where one holds what provokes it, as few do
+        active                  not judged: a driver has to provoke it and to know the subject
+        unobservable            nothing on the wire can tell, for which explain has the reason
+        driven, tested          of the SDK: by conform sdk, or by its unit tests
+
       Examples:
         reprise conform list
         reprise conform list --spec mqtt-3.1.1 3.8

@@ -57,6 +57,13 @@ extension SharedCase {
       $0.subscribeLater { $0.say(.server, "a", "0", retain: true) }
     },
     SharedCase(
+      "an older retained message of QoS 1, behind which the watcher gets nothing", in: [.v3_1_1],
+      [.retainedIsStored: (0, 0, 1, [22]), .newSubscriptionGetsRetained: (0, 1, 1, [22])]
+    ) {
+      $0.replace(qos: 1)
+      $0.subscribeLater(tells: false) { $0.say(.server, "a", "1", retain: true) }
+    },
+    SharedCase(
       "an older retained message where nobody watched the topic", in: [.v5_0],
       [.retainedIsStored: (0, 0, 1, [20])]
     ) {
@@ -222,6 +229,20 @@ extension SharedCase {
     ) {
       $0.replace(by: "")
       $0.subscribeLater { $0.say(.server, "a", "1", retain: true) }
+    },
+    SharedCase(
+      "a retained message of a topic that was cleared, behind which the watcher gets nothing",
+      [.emptyClearsRetained: (0, 1, 1, [18])]
+    ) {
+      $0.replace(by: "")
+      $0.subscribeLater(tells: false) { $0.say(.server, "a", "1", retain: true) }
+    },
+    SharedCase(
+      "an empty message that is retained, behind which the watcher gets nothing",
+      [.emptyIsNotStored: (0, 0, 1, [18])]
+    ) {
+      $0.replace(by: "")
+      $0.subscribeLater(tells: false) { $0.say(.server, "a", "", retain: true) }
     },
     SharedCase(
       "a retained message of a topic that was cleared and has another one",

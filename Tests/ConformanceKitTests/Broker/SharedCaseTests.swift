@@ -253,5 +253,5 @@ extension SharedCase {
     + willing
     + keeping + explained + absences + verbatim + replacing + reusing + namedWills + sharing
     + elsewhere + toldLate + unseenPublishers + saidAgain + crossing + ownRules + takenMessages
-    + repeatedStates
+    + repeatedStates + forgetting
 }

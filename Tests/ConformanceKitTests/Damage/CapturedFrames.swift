@@ -23,6 +23,10 @@ struct CapturedFrame {
 /// The frames of a capture in the order of the file.
 struct CapturedFrames {
   var frames: [CapturedFrame]
+  /// Whether each end is told by the other's port.
+  var swapsPorts = false
+  /// Whether segments that open a connection are left out.
+  var leavesOutStarts = false
 
   init(_ frames: [CapturedFrame]) { self.frames = frames }
 
@@ -57,7 +61,14 @@ struct CapturedFrames {
       let view = Frame(
         number: index + 1, time: frame.time, linkType: frame.linkType,
         bytes: frame.bytes.span.bytes, wireLength: frame.wireLength)
-      dissector.dissect(view) { reassembler.take($0) }
+      dissector.dissect(view) { segment in
+        if leavesOutStarts, segment.flags.contains(.syn) { return }
+        if swapsPorts {
+          reassembler.take(segment.withSwappedPorts)
+        } else {
+          reassembler.take(segment)
+        }
+      }
     }
     reassembler.finish()
   }
@@ -95,5 +106,20 @@ struct CapturedFrames {
   private final class JudgeBox {
     var judge: ConformanceJudge
     init(_ judge: ConformanceJudge) { self.judge = judge }
+  }
+}
+
+extension TCPSegment {
+  /// The same, with the port of each end at the other.
+  fileprivate var withSwappedPorts: TCPSegment {
+    @_lifetime(copy self) get {
+      TCPSegment(
+        frame: frame, time: time,
+        source: Endpoint(address: source.address, port: destination.port),
+        destination: Endpoint(address: destination.address, port: source.port),
+        sequenceNumber: sequenceNumber, acknowledgmentNumber: acknowledgmentNumber, flags: flags,
+        window: window, payload: payload, payloadWireLength: payloadWireLength, network: network,
+        headerLength: headerLength, timestampValue: timestampValue)
+    }
   }
 }

@@ -21,6 +21,9 @@ struct GoldenFile: Sendable {
 
   var names: Set<String> { Set(expected.keys) }
 
+  /// The lines of a block; none where there is no such block.
+  func lines(of name: String) -> [String] { expected[name] ?? [] }
+
   /// Puts blocks in the place of what the file has.
   func write(_ blocks: some Sequence<(name: String, lines: [String])>) throws {
     let texts = blocks.map { name, lines in ([name] + lines).joined(separator: "\n") }

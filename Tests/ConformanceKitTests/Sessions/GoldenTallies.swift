@@ -28,6 +28,11 @@ struct GoldenTallies: Sendable {
     self.file = GoldenFile(file)
   }
 
+  /// What the file says of each session, with its version.
+  var expected: [(version: MQTTVersion, lines: [String])] {
+    sessions.map { ($0.version, file.lines(of: $0.name)) }
+  }
+
   /// What comes of each session, one by one.
   private var tallies: some Sequence<(name: String, lines: [String])> {
     get throws {

@@ -4,7 +4,7 @@ import Wire
 extension WholeCase {
   /// What a capture shows of a receiver of RFC 6455 only where the other end happens to provoke it.
   static let webSocketProvocations: [WholeCase] =
-    frames + texts + unchecked + taken + answers + requests
+    frames + texts + unchecked + taken + answers + requests + failedConnections
 
   /// A bad frame of a side: the other goes on, fails the connection, or had data on its way.
   private static func provoke(
@@ -266,26 +266,29 @@ extension WholeCase {
 
   /// A bad answer, and what the client makes of it.
   private static func answer(
-    _ clause: String, failed: [String], _ change: @escaping @Sendable (inout Head) -> Void
+    _ clause: String, failed: [String], offering offers: String? = nil, _ what: String = "",
+    _ change: @escaping @Sendable (inout Head) -> Void
   ) -> [WholeCase] {
     let id = "RFC6455-" + clause
     let ids = failed.map { "RFC6455-" + $0 }
     return [
-      WholeCase("\(clause): the client answers a PING", failed: [id] + ids, [id: (1, 0, 0, [5])]) {
-        $0.ask()
+      WholeCase(
+        "\(clause)\(what): the client answers a PING", failed: [id] + ids, [id: (1, 0, 0, [5])]
+      ) {
+        $0.ask { if let offers { $0.add("Sec-WebSocket-Protocol", offers) } }
         $0.answer(change)
         $0.wait(1)
         $0.frame(.server, .ping, [1])
         $0.frame(.client, .pong, [1])
         $0.finishWebSocket()
       },
-      WholeCase("\(clause): the client closes", failed: ids, [id: (0, 1, 0, [])]) {
-        $0.ask()
+      WholeCase("\(clause)\(what): the client closes", failed: ids, [id: (0, 1, 0, [])]) {
+        $0.ask { if let offers { $0.add("Sec-WebSocket-Protocol", offers) } }
         $0.answer(change)
         $0.close(.client)
       },
-      WholeCase("\(clause): the server closes", failed: ids, [id: (0, 0, 1, [3])]) {
-        $0.ask()
+      WholeCase("\(clause)\(what): the server closes", failed: ids, [id: (0, 0, 1, [3])]) {
+        $0.ask { if let offers { $0.add("Sec-WebSocket-Protocol", offers) } }
         $0.answer(change)
         $0.closeFrame(.server)
         $0.close(.server)
@@ -301,6 +304,30 @@ extension WholeCase {
       $0.add("Sec-WebSocket-Extensions", "permessage-deflate")
     }
     + answer("4.1-22", failed: ["4.2.2-5"]) { $0.add("Sec-WebSocket-Protocol", "x") }
+    + answer("4.1-23", failed: ["4.2.2-6"], ", no subprotocol") {
+      $0.add("Sec-WebSocket-Protocol", "")
+    }
+    + answer("4.1-23", failed: ["4.2.2-5"], offering: "mqtt, x", ", two subprotocols") {
+      $0.add("Sec-WebSocket-Protocol", "mqtt, x")
+    }
+    // Of two, the first of which was not offered, another clause speaks.
+    + answer("4.1-22", failed: ["4.2.2-5"], offering: "x", ", two subprotocols") {
+      $0.add("Sec-WebSocket-Protocol", "mqtt, x")
+    }
+    // A line that stands twice a client may read as one.
+    + [
+      WholeCase(
+        "4.1-23, a line twice: the client answers a PING", failed: ["RFC6455-11.3.3-1"],
+        ["RFC6455-4.1-23": (0, 0, 0, []), "RFC6455-7.1.7-1": (0, 0, 0, [])]
+      ) {
+        $0.ask()
+        $0.answer { $0.add("Sec-WebSocket-Accept", WebSocketKey.accept(for: Head.key)) }
+        $0.wait(1)
+        $0.frame(.server, .ping, [1])
+        $0.frame(.client, .pong, [1])
+        $0.finishWebSocket()
+      }
+    ]
 
   /// A bad request, and the status of its answer.
   private static func request(
@@ -347,7 +374,7 @@ extension WholeCase {
         "4.2.1-1", failed: ["4.1-12"], status: "101 Yes, to a key of 3 bytes", (0, 0, 0, []),
         answer: { $0.set("Sec-WebSocket-Accept", WebSocketKey.accept(for: "AAAA")) }
       ) { $0.set("Sec-WebSocket-Key", "AAAA") },
-      request("4.2.2-3", failed: ["4.1-15", "4.2.2-3"], status: "426 No", (1, 0, 0, [3])) {
+      request("4.2.2-3", failed: ["4.1-15", "4.2.2-3", "4.4-1"], status: "426 No", (1, 0, 0, [3])) {
         $0.set("Sec-WebSocket-Version", "8")
       },
       request(
@@ -357,5 +384,40 @@ extension WholeCase {
       request("4.2.2-3", failed: ["4.1-15"], status: "101 Yes", (0, 0, 1, [3])) {
         $0.set("Sec-WebSocket-Version", "8")
       },
-    ]
+    ] + versions
+
+  /// A request for another version, and the status of its answer with what that names.
+  private static func version(
+    _ version: String, _ status: String, failed: [String] = [], without name: String? = nil,
+    _ count: (Int, Int, Int, [Int]), answer: @escaping @Sendable (inout Head) -> Void = { _ in }
+  ) -> WholeCase {
+    // One above 13 its client may prefer.
+    let asked = version == "8" ? ["4.1-15"] : []
+    return request("4.4-1", failed: asked + failed, status: status, count, answer: answer) {
+      $0.set("Sec-WebSocket-Version", version)
+      if let name { $0.remove(name) }
+    }
+  }
+
+  private static let versions: [WholeCase] = [
+    version("8", "426 no names", failed: ["4.2.2-3", "4.4-1"], (1, 0, 0, [3])),
+    version("25", "426 no names of a later one", failed: ["4.2.2-3", "4.4-1"], (1, 0, 0, [3])),
+    version("8", "400 but 13", (0, 1, 0, [])) { $0.add("Sec-WebSocket-Version", "13") },
+    version("25", "426 but 13 and 8", (0, 1, 0, [])) {
+      $0.add("Sec-WebSocket-Version", "8")
+      $0.add("Sec-WebSocket-Version", "7, 13")
+    },
+    version("8", "426 but drafts", (0, 0, 1, [3])) { $0.add("Sec-WebSocket-Version", "7, 130") },
+    version("8", "400 no names", (0, 0, 1, [3])),
+    version("8", "101 Yes to another version", (0, 0, 1, [3])),
+    // It may be TLS that the server wants.
+    version("8", "426 TLS first", (0, 0, 1, [3])) { $0.set("Upgrade", "TLS/1.2, HTTP/1.1") },
+    request(
+      "4.4-1", failed: ["4.1-10", "4.1-15"], status: "426 to what asks for nothing",
+      (0, 0, 1, [3])
+    ) {
+      $0.set("Sec-WebSocket-Version", "8")
+      $0.remove("Upgrade")
+    },
+  ]
 }

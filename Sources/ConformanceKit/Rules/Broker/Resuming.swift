@@ -130,7 +130,7 @@ extension BrokerJudge {
     _ before: ClientSessions.Entry, isNext: Bool, _ event: borrowing EventView
   ) {
     guard isNext, let end = before.end, !end.hasLoss, let left = end.rest?.value.left,
-      !left.fromServer.isEmpty
+      !left.isEmpty
     else { return }
     denied[event.context.connection] = Resumption(
       moment: Moment(event.context), before: before.connection, ended: end.moment.time,
@@ -258,7 +258,7 @@ extension BrokerJudge {
     let connection = event.context.connection
     absences[connection] = nil
     ends[connection] = nil
-    denied[connection] = nil
+    closeDenied(close, event, state, hearing, &tally)
     lags.leave(connection)
     leaveUnanswered(state, &tally)
     noteBreak(close, state)

@@ -19,6 +19,7 @@ extension MQTTJudge {
         broker.doubt(everywhere: .publishersUnseen)
       }
       broker.judgeRepeat(packet, content, event, state, hearing, &tally)
+      broker.judgeForgotten(packet, content, event, state, hearing, &tally)
       state.publishes(packet, content, event, hearing, &tally)
     case .puback, .pubrec, .pubcomp:
       if hearing.version == .v5_0 { broker.refuse(packet, event.context, state) }
@@ -31,6 +32,7 @@ extension MQTTJudge {
       state.exchanges.fromServer.noteIdle(at: event.context.time)
     case .pubrel:
       broker.judgeRepeat(packet, nil, event, state, hearing, &tally)
+      broker.judgeForgotten(packet, nil, event, state, hearing, &tally)
       if state.exchanges.fromClient.isLate(releaseOf: packet.packetID) {
         broker.noteDisorder(on: event.context.connection)
       }

@@ -60,6 +60,7 @@ extension MQTTJudge {
           content, at: event.context.time, by: state.identity.endpoint)
       }
     }
+    broker.noteForgotten(packet, event.context)
     let isNew = state.isFromStart && state.isNewSession == true
     if !state.exchanges.fromClient.acknowledge(
       packet, isNewSession: isNew, event, hearing, &tally)

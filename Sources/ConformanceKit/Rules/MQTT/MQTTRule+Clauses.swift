@@ -210,6 +210,7 @@ extension MQTTRule {
     case .raisedExpiryIsRejected: ClauseIDs(v5_0: "U5-3.14.2.2.2-3")
     case .clientClosesOnError: ClauseIDs(v5_0: "U5-4.13.1-1")
     case .clientLeavesForeignSession: ClauseIDs(v5_0: "MQTT-3.2.2-4")
+    case .absentSessionIsThrownAway: ClauseIDs(v5_0: "MQTT-3.2.2-5")
     case .absentSessionIsMade: ClauseIDs(v5_0: "MQTT-3.1.2-6")
     case .sessionEndsInTime: ClauseIDs(v5_0: "MQTT-4.1.0-2")
     case .sessionOutlivesConnection: ClauseIDs(v5_0: "MQTT-3.1.2-23")

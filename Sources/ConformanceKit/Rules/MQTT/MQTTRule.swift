@@ -219,6 +219,7 @@ enum MQTTRule: Int, CaseIterable {
   case raisedExpiryIsRejected
   case clientClosesOnError
   case clientLeavesForeignSession
+  case absentSessionIsThrownAway
   // More of sessions, and of messages on their way through a server.
   case absentSessionIsMade
   case sessionEndsInTime

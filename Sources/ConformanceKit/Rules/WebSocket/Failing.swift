@@ -20,6 +20,9 @@ struct FrameOffence {
   /// What it sent behind that answer, as one sends that has read on.
   var sequel: Event?
 
+  /// Whether its receiver must fail the connection, and has no choice.
+  var asksForFailure: Bool { rules.contains { $0 != FrameRule.dataIsChecked.index } }
+
   /// The memory that it takes, in bytes.
   var reserved: Int { pings.reduce(0) { $0 + $1.grownSize } + (sequel == nil ? 0 : 8 << 10) }
 }
@@ -97,7 +100,10 @@ extension WebSocketState {
     _ tally: inout Tally
   ) {
     guard let offence, offence.sender != event.context.sender else { return }
-    if frame.opcode == .close { return judgeFailing(offence, by: frame, hearing, &tally) }
+    if frame.opcode == .close {
+      noteFailure(offence, by: frame, event.context)
+      return judgeFailing(offence, by: frame, hearing, &tally)
+    }
     let isAnswer =
       frame.opcode == .pong && offence.pings.contains([UInt8](copying: frame.payload))
     guard isAnswer else {
@@ -185,7 +191,8 @@ extension WebSocketState {
     self.offence = nil
     let hearing = hearing.of(offence.sender.other)
     let doubt = close.doubt(afterFaultOf: offence.sender, isLate: offence.hasData)
-    for rule in offence.rules {
+    let ends = offence.asksForFailure ? [FrameRule.failureEndsConnection.index] : []
+    for rule in offence.rules + ends {
       if let doubt {
         tally.leave(rule, doubt, hearing, at: offence.moment)
       } else {
@@ -222,21 +229,37 @@ extension WebSocketState {
     if request.hasBadExtensions {
       judge(.badExtensionsFail, "an error of HTTP such as 400", "whose extensions can't be read")
     }
-    guard request.hasOtherVersion else { return }
-    let hasVersions = !response.head.fields(named: "Sec-WebSocket-Version").isEmpty
+    if request.hasOtherVersion { judgeVersions(response, request, event, hearing, &tally) }
+  }
+
+  /// Judges what a server says that refuses the version that it is asked for.
+  private func judgeVersions(
+    _ response: WebSocketResponse, _ request: RequestFacts, _ event: borrowing EventView,
+    _ hearing: Hearing, _ tally: inout Tally
+  ) {
+    let rules: [HandshakeRule] = [.otherVersionIsRefused, .versionsAreNamed]
+    let named = response.head.fields(named: "Sec-WebSocket-Version")
     if response.accepts {
-      tally.leave(.otherVersionIsRefused, .versionMayBeKnown, hearing)
-    } else if response.status >= 400, hasVersions {
+      for rule in rules { tally.leave(rule, .versionMayBeKnown, hearing) }
+    } else if response.status >= 400, !named.isEmpty {
       tally.satisfy(.otherVersionIsRefused, hearing)
-    } else if response.status == 426 {
-      tally.violate(
-        .otherVersionIsRefused, event, hearing,
-        FindingText(
-          "the server refuses the version in the request of frame \(request.moment.frame) and names "
-            + "none", expected: "Sec-WebSocket-Version with the versions that it knows",
-          actual: "status 426, 0 lines of Sec-WebSocket-Version"))
+      // No other version than 13 came of a standard: a server that leaves it out may know drafts alone.
+      if response.head.list("Sec-WebSocket-Version").contains("13") {
+        tally.satisfy(.versionsAreNamed, hearing)
+      } else {
+        tally.leave(.versionsAreNamed, .versionsMayBeAll, hearing)
+      }
+    } else if response.status == 426, request.missing == nil, response.mayUpgradeToWebSocket {
+      for rule in rules {
+        tally.violate(
+          rule, event, hearing,
+          FindingText(
+            "the server refuses the version in the request of frame \(request.moment.frame) and names "
+              + "none", expected: "Sec-WebSocket-Version with the versions that it knows",
+            actual: "status 426, 0 lines of Sec-WebSocket-Version"))
+      }
     } else {
-      tally.leave(.otherVersionIsRefused, .otherStatus, hearing)
+      for rule in rules { tally.leave(rule, .otherStatus, hearing) }
     }
   }
 
@@ -254,6 +277,12 @@ extension WebSocketState {
     var rules = conditions.filter { code, field, _ in
       response.faults.contains { $0.code == code && $0.field == field }
     }.map(\.2)
+    // A list is no subprotocol, and neither is nothing (section 4.2.2); one that was not offered is for the clause above.
+    if !rules.contains(.clientFailsOnSubprotocol),
+      response.faults.contains(where: { $0.code == .invalidSubprotocol })
+    {
+      rules.append(.clientFailsOnOther)
+    }
     // That the parameters answer no offer is a fault of the same kind, and for another clause.
     if !extensionsNotOffered(in: response).isEmpty { rules.append(.clientFailsOnExtension) }
     guard !rules.isEmpty else { return }
@@ -275,6 +304,14 @@ extension WebSocketRequest {
       }
     }
     return fault.map { $0.field == .startLine ? "first line" : "\($0.field.rawValue) header" }
+  }
+}
+
+extension WebSocketResponse {
+  /// Whether it asks for no other protocol, as a server does that wants TLS first (RFC 2817 section 4.2).
+  fileprivate var mayUpgradeToWebSocket: Bool {
+    let protocols = head.list("Upgrade")
+    return protocols.isEmpty || protocols.contains { $0.lowercased() == "websocket" }
   }
 }
 

@@ -46,6 +46,8 @@ enum FrameRule: Int, CaseIterable {
   case dataIsChecked
   case fragmentsAreTaken
   case controlIsTakenBetween
+  case failureEndsConnection
+  case nothingIsReadBehindFailure
 
   /// The identifier in the catalogue.
   var clause: String {
@@ -90,6 +92,8 @@ enum FrameRule: Int, CaseIterable {
     case .dataIsChecked: "RFC6455-10.7-1"
     case .fragmentsAreTaken: "RFC6455-5.4-5"
     case .controlIsTakenBetween: "RFC6455-5.4-4"
+    case .failureEndsConnection: "RFC6455-7.1.7-1"
+    case .nothingIsReadBehindFailure: "RFC6455-7.1.7-2"
     }
   }
 

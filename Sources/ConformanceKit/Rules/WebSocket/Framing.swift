@@ -18,6 +18,7 @@ extension WebSocketState {
     if sender == .client { judgePatience(frame, faults, event, hearing, &tally) }
     if offence != nil { judgeFailing(frame, event, hearing, &tally) }
     let isFreshPing = frame.opcode == .ping && isFresh(frame, from: sender)
+    if failed != nil { judgeFailed(frame, isFreshPing: isFreshPing, event, hearing, &tally) }
     switch frame.opcode {
     case .close: takeClose(frame, faults, event, hearing, &tally)
     case .ping: takePing(frame, event.context, hearing, &tally)

@@ -40,8 +40,10 @@ enum HandshakeRule: Int, CaseIterable {
   case clientFailsOnAccept
   case clientFailsOnExtension
   case clientFailsOnSubprotocol
+  case clientFailsOnOther
   case badRequestIsRefused
   case otherVersionIsRefused
+  case versionsAreNamed
   case badExtensionsFail
 
   /// The identifier in the catalogue.
@@ -81,8 +83,10 @@ enum HandshakeRule: Int, CaseIterable {
     case .clientFailsOnAccept: "RFC6455-4.1-20"
     case .clientFailsOnExtension: "RFC6455-4.1-21"
     case .clientFailsOnSubprotocol: "RFC6455-4.1-22"
+    case .clientFailsOnOther: "RFC6455-4.1-23"
     case .badRequestIsRefused: "RFC6455-4.2.1-1"
     case .otherVersionIsRefused: "RFC6455-4.2.2-3"
+    case .versionsAreNamed: "RFC6455-4.4-1"
     case .badExtensionsFail: "RFC6455-9.1-1"
     }
   }

@@ -19,6 +19,8 @@ struct WebSocketState {
   var response: ResponseFacts?
   /// What its receiver must fail the connection for, until it is known what it did.
   var offence: FrameOffence?
+  /// The end that has failed the connection by its Close frame.
+  var failed: Boxed<FailedEnd>?
   private var client = WebSocketSide()
   private var server = WebSocketSide()
 
@@ -65,8 +67,9 @@ struct WebSocketState {
 
   /// The memory that the handshake takes, and what waits to be judged, in bytes.
   var reserved: Int {
-    (request?.size ?? 0) + (response?.size ?? 0) + (offence?.reserved ?? 0) + client.reserved
-      + server.reserved
+    (request?.size ?? 0) + (response?.size ?? 0) + (offence?.reserved ?? 0)
+      + (failed?.value.reserved ?? 0)
+      + client.reserved + server.reserved
   }
 
   /// Notes that the connection speaks WebSocket.
@@ -159,6 +162,7 @@ struct WebSocketState {
     _ close: Closing, _ event: borrowing EventView, _ hearing: Hearing, _ tally: inout Tally
   ) {
     closeFailing(close, hearing, &tally)
+    closeFailed(close, hearing, &tally)
     let isDelayed = Peer.allCases.contains { self[$0.other].close != nil && self[$0].isInMessage }
     for peer in Peer.allCases {
       closeMessage(of: peer, hearing, &tally)
