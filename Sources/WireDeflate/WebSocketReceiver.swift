@@ -213,6 +213,9 @@ public struct WebSocketReceiver: ~Copyable {
   private mutating func end(
     _ open: OpenMessage, _ header: WebSocketFrameHeader, isWhole: Bool
   ) {
+    var open = open
+    // From its middle the rest would inflate to anything, and what comes behind with it.
+    if !isWhole, open.isCompressed, open.kept == nil { open.kept = .contextLost }
     message = header.isFinal ? .none : .open(open)
     // A continuation of what was not seen says as little about its message as the loss did.
     if !header.isFinal, open.opcode == .continuation { message = .unknown }

@@ -252,6 +252,7 @@ extension SharedCase {
     routing + retaining + forwarding + ordering + identifying + acknowledging + resuming + numbering
     + willing
     + keeping + explained + absences + verbatim + replacing + reusing + namedWills + sharing
-    + elsewhere + toldLate + unseenPublishers + saidAgain + crossing + ownRules + takenMessages
+    + elsewhere + toldLate + unseenPublishers + answeredBefore + saidAgain + crossing + ownRules
+    + takenMessages
     + repeatedStates + forgetting
 }

@@ -181,6 +181,38 @@ import WireDeflate
     }
   }
 
+  /// Of a message in fragments one is not whole: what follows it is not inflated from its middle.
+  @Test(arguments: [true, false], 0..<3)
+  func readsNoFragmentBehindOneThatIsCut(keeps: Bool, cut: Int) throws {
+    let deflater = Packer(keepsContext: keeps)
+    let bytes = deflater.deflate(Array((0..<200).map { "word \($0 % 7) of \($0)" }.joined().utf8))
+    let third = bytes.count / 3
+    let parts = [bytes[..<third], bytes[third..<2 * third], bytes[(2 * third)...]]
+    let next = deflater.deflate(Array("the next one".utf8))
+    let frames =
+      parts.enumerated().map { index, part in
+        WebSocketFrame(
+          index == 0 ? .text : .continuation, Array(part), isFinal: index == 2,
+          reservedBits: index == 0 ? 4 : 0)
+      } + [WebSocketFrame(.text, next, reservedBits: 4)]
+    var receiver = WebSocketReceiver(from: .server, deflate: .agreed(keepsContext: keeps))
+    var seen: [SeenFrame] = []
+    for (index, frame) in frames.enumerated() {
+      let bytes = frame.encoded()
+      guard case .header(let header) = WebSocketFrameHeader.read(bytes.span.bytes) else { continue }
+      let kept = index == cut ? bytes.count - 20 : bytes.count
+      receiver.receive(bytes.span.bytes.extracting(first: kept), header) {
+        seen.append(SeenFrame($0))
+      }
+    }
+    #expect(seen.flatMap(\.faults).isEmpty)
+    let lost = WebSocketCompression.kept(.contextLost)
+    // The next one refers to nothing before it.
+    let behind = Array(repeating: lost, count: 2 - cut)
+    #expect(seen.suffix(3 - cut).map(\.compression) == behind + [.inflated])
+    #expect(seen.last?.text == "the next one")
+  }
+
   @Test func aBombIsAnErrorAndNoGigabyte() throws {
     let deflater = Packer()
     let bomb = deflater.deflate([UInt8](repeating: 0, count: 50 << 20))

@@ -168,6 +168,11 @@ extension ConnectionState {
         tally.leave(rule, .answeredBefore, hearing)
         continue
       }
+      // It came again, and what it was answered by may have come before anything is known.
+      if prior.isRepeated, let doubt = doubtOfFirst {
+        tally.leave(rule, doubt, hearing)
+        continue
+      }
       suspect(
         rule, event, hearing, &tally,
         FindingText(
@@ -197,6 +202,7 @@ extension ConnectionState {
     if moment == nil, let message = exchanges.fromClient[id] {
       if let lost = message.lost { return tally.leave(rule, .gap(of: lost), hearing) }
       guard !message.mayBeAnswered else { return tally.leave(rule, .answeredBefore, hearing) }
+      if message.isRepeated, let doubt = doubtOfFirst { return tally.leave(rule, doubt, hearing) }
       moment = message.moment
     }
     guard let moment else {
