@@ -193,6 +193,23 @@ import Testing
     #expect(result.errors == "reprise: /no/such/key: no such file; check the path\n")
   }
 
+  /// A file where a command should stand is named the commands that take it.
+  @Test func namesWhatTakesAFile() throws {
+    let scratch = try Scratch()
+    try scratch.write("x", to: "a b.pcap")
+    let alone = try RepriseProcess.run(["a b.pcap"], directory: scratch.directory)
+    #expect(
+      alone.errors
+        == "reprise: a b.pcap is no command, but there is such a file; type reprise inspect 'a b.pcap' "
+        + "to see what it holds, reprise conform trace 'a b.pcap' to judge it\n")
+    let judged = try RepriseProcess.run(["conform", "a b.pcap"], directory: scratch.directory)
+    #expect(
+      judged.errors
+        == "reprise: a b.pcap is no command of conform, but there is such a file; "
+        + "type reprise conform trace 'a b.pcap'\n")
+    #expect(alone.status == 2 && judged.status == 2 && alone.output + judged.output == "")
+  }
+
   /// Options that others of a kind have name what to do instead.
   @Test func saysWhatToDoWithoutAnOption() throws {
     let redact =

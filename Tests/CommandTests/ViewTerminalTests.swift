@@ -260,7 +260,7 @@ import Testing
   func tellsWhatToDoWithoutATerminal(_ setting: String) throws {
     let capture = Self.capture("qos-levels-v5")
     let message =
-      "reprise: view needs a terminal; add --at FRAME, or type reprise inspect, which need none\n"
+      "reprise: view needs a terminal; add --at FRAME, which needs none, or type reprise inspect\n"
     let scratch = try Scratch()
     let log = scratch.path("log")
     if setting.isEmpty {

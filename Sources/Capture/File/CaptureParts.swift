@@ -52,8 +52,8 @@ struct CaptureParts {
         throw CaptureError(
           .outOfOrder, "it begins at \(time), before \(before) ends at \(last)",
           frame: 1,
-          remedy: "join files only that one program captured one after the other; mergecap "
-            + "merges those that were captured at once"
+          remedy: "join files only that one program captured one after the other, each once; "
+            + "mergecap merges those that were captured at once"
         ).inFile(joints[joints.count - 1].file)
       }
     }

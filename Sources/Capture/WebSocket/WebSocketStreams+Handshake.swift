@@ -331,11 +331,14 @@ extension WebSocketStreams {
       state[connection.client].resynchronizer = StreamResynchronizer(offset: offset)
     }
     guard let subprotocol = response.subprotocol else { return }
-    // MQTT 3.1.1 section 6.0 names it mqtt; clients of MQTT 3.1 say mqttv3.1.
-    guard subprotocol.lowercased().hasPrefix("mqtt") else {
+    // MQTT 3.1.1 section 6.0 names it mqtt; clients of MQTT 3.1 say mqttv3.1, and some of others mqttv5.0.
+    let name = subprotocol.lowercased()
+    guard name.hasPrefix("mqtt") else {
       state.cargo = .other
       return
     }
+    // Of any other name the first packet tells.
+    guard name == "mqtt" || name.hasPrefix("mqttv") else { return }
     state.cargo = .mqtt
     if !state.isFromStart { mqtt.resynchronize(connection) }
   }

@@ -122,7 +122,7 @@ public struct BaselineError: Error, Sendable, Hashable, CustomStringConvertible 
   public let description: String
 
   init(_ file: String, line: Int, _ message: String, remedy: String? = nil) {
-    let remedy = remedy ?? "mend it, or write it anew by --write-baseline \(file)"
+    let remedy = remedy ?? "name a file that --write-baseline made, or mend this one"
     description = "\(file): line \(line): \(message); \(remedy)"
   }
 }

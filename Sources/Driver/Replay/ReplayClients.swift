@@ -92,8 +92,8 @@ package final class ReplayClients: ReplayParty {
   }
 
   /// The first step of the session that did not happen, by its number; nil where all have.
-  private var firstOpen: Int? {
-    let begun = links.compactMap { $0.end?.firstOpen }.min()
+  private func firstOpen(_ now: Timestamp) -> Int? {
+    let begun = links.compactMap { $0.end?.firstOpen ?? $0.awaitedEnd(now) }.min()
     let next = waiting.first.map { script.connections[$0].steps[0].order }
     return [begun, next].compactMap(\.self).min()
   }
@@ -102,7 +102,7 @@ package final class ReplayClients: ReplayParty {
   private func begin(_ now: Timestamp) -> (wake: Timestamp?, hasMoved: Bool) {
     guard let index = waiting.first else { return (nil, false) }
     let connection = script.connections[index]
-    guard connection.steps[0].order == firstOpen else { return (nil, false) }
+    guard connection.steps[0].order == firstOpen(now) else { return (nil, false) }
     let due = tempo.due(connection.steps[0].time)
     guard due <= now else { return (due, false) }
     waiting = waiting.dropFirst()
@@ -132,7 +132,7 @@ package final class ReplayClients: ReplayParty {
     if link.hasNewEnd { return (nil, settle(link, now)) }
     guard !link.isSettled else { return (nil, false) }
     guard var end = link.end else { return (nil, false) }
-    let isFirst = end.firstOpen == firstOpen
+    let isFirst = end.firstOpen == firstOpen(now)
     link.end = nil
     defer { link.end = end }
     // Others may come before what is next on this one.
@@ -146,8 +146,12 @@ package final class ReplayClients: ReplayParty {
       return (nil, true)
     case .wait(let time): return (earlier(time, ping(link, end, now)), false)
     case .nothing:
-      if end.isDone, end.script.hasEnd { link.connection.finish(now) }
-      let wake = end.isDone ? nil : give(up: end, now)
+      if end.isDone, end.script.hasEnd {
+        link.connection.finish(now)
+        link.left = link.left ?? now
+      }
+      let grace = link.left?.advanced(by: ReplayLink.grace)
+      let wake = end.isDone ? grace.flatMap { $0 > now ? $0 : nil } : give(up: end, now)
       return (earlier(wake, ping(link, end, now)), false)
     }
   }

@@ -14,6 +14,8 @@ final class ReplayLink {
   let begin: Timestamp
   /// When it is ended by force, where all of the recording has happened on it.
   var leaving: Timestamp?
+  /// When all that a client does had happened on it.
+  var left: Timestamp?
   /// When a client last said that it lives, without having anything else to say.
   var lastPing: Timestamp?
   /// Whether the end of the connection was taken note of.
@@ -41,6 +43,16 @@ final class ReplayLink {
 
   /// Whether the other end is gone, and nobody has taken note of it.
   var hasNewEnd: Bool { !isSettled && (connection.hasEnded || connection.isOver) }
+
+  /// Where the session has the end of the connection, as long as the server may not have seen it: what other clients do
+  /// behind that has to wait, or it may be read first.
+  /// - Parameter now: The time.
+  /// - Returns: The number of the step; nil where nobody waits for it.
+  func awaitedEnd(_ now: Timestamp) -> Int? {
+    guard let end, end.isDone, end.script.hasEnd, !isSettled else { return nil }
+    if let left, left.advanced(by: Self.grace) <= now { return nil }
+    return end.script.steps.last?.order
+  }
 
   /// Ends the connection as it was ended.
   func close(_ how: ConnectionClosing.How, _ now: Timestamp) {

@@ -210,7 +210,7 @@ package final class ReplayServer: ReplayParty {
     let end = processEnd ?? now
     processEnd = end
     guard end.advanced(by: .milliseconds(300)) <= now else { return }
-    let why = "the command ended with \(process.endedBy ?? "nothing") before it connected"
+    let why = "the command ended with \(process.endedBy ?? "nothing") before it had sent a CONNECT"
     if let divergence = choice.absence(why, settings) { ending = .diverged(divergence) }
   }
 

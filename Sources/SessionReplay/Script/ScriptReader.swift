@@ -201,7 +201,10 @@ package struct ScriptReader: EventConsumer, Sendable {
       return DataClientError(
         .unreadable,
         "connection \(other.key) speaks \(other.value), and only connections of MQTT can be "
-          + "replayed so; reprise replay sdk plays sessions of WebSocket and HTTP")
+          + "replayed so; "
+          + (other.value == "\(WireProtocol.tls.name)"
+            ? "name the keys of TLS: --keylog FILE"
+            : "reprise replay sdk plays sessions of WebSocket and HTTP"))
     }
     let what = selection.isAll ? "connection of MQTT" : "such connection of MQTT"
     return DataClientError(

@@ -79,6 +79,11 @@ enum ConformCommand: Command {
   }
 
   private static func unknown(_ word: String) -> UsageError {
+    if access(word, F_OK) == 0 {
+      return UsageError(
+        "\(word) is no command of conform, but there is such a file",
+        "type reprise conform trace \(ShellWord.quoted(word))")
+    }
     let nearest = NearestName.find(
       word, in: ["trace", "broker", "client", "server", "sdk", "list", "explain", "compare"])
     return UsageError(

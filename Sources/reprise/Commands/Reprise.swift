@@ -86,7 +86,15 @@ enum Reprise {
     return (leading, rest)
   }
 
+  /// The error for a word that stands where a command should.
   private static func unknown(_ word: String) -> UsageError {
+    if access(word, F_OK) == 0 {
+      let file = ShellWord.quoted(word)
+      return UsageError(
+        "\(word) is no command, but there is such a file",
+        "type reprise inspect \(file) to see what it holds, reprise conform trace \(file) to judge it"
+      )
+    }
     // The second word of a command alone: explain, merge, proxy.
     let ways = Commands.all.map { $0.spec.name }.filter { $0.hasSuffix(" \(word)") }
     if !ways.isEmpty {

@@ -54,7 +54,7 @@ final class Terminal {
   }
 
   private static func absent(_ message: String) -> UsageError {
-    UsageError(message, "add --at FRAME, or type reprise inspect, which need none")
+    UsageError(message, "add --at FRAME, which needs none, or type reprise inspect")
   }
 
   /// Takes the terminal: every key is told at once, and the screen of the shell stays as it is.

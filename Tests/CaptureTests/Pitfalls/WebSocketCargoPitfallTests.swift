@@ -74,9 +74,17 @@ import Wire
     let session = Session.all(.v5_0)
     let named = Self.dialogue(session, frames: 1 << 20, subprotocol: "v12.stomp").tap()
     #expect(named.packets(.client).isEmpty && named.frames(.client).count > 3)
-    for payload in [[], [0x10], [0x10, 0x10, 0, 4, 0x4D], [0xFF, 1, 2], Array("{\"a\":1}".utf8)] {
+    // A name that begins like it is no proof of it.
+    for name in ["mqttv3.1", "MQTT", "mqtt.own"] {
+      Self.check(
+        Self.dialogue(session, frames: 5, subprotocol: name).tap(), session, .v5_0)
+    }
+    let payloads = [
+      [], [0x10], [0x10, 0x10, 0, 4, 0x4D], [0xFF, 1, 2], Array("{\"a\":1}".utf8),
+    ]
+    for (payload, name) in payloads.flatMap({ [($0, nil), ($0, "mqtt.own")] }) {
       var dialogue = WebSocketDialogue()
-      dialogue.open()
+      dialogue.open(subprotocol: name)
       dialogue.send(.client, [.binary(payload)])
       dialogue.send(.server, [.text("no")])
       dialogue.send(.client, [.text("yes")])

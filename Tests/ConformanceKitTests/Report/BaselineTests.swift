@@ -179,7 +179,7 @@ struct BaselineTests {
     }
     #expect(
       error?.description
-        == "b.json: \(message); mend it, or write it anew by --write-baseline b.json")
+        == "b.json: \(message); name a file that --write-baseline made, or mend this one")
   }
 
   @Test("An entry of a clause that there is not is told with its line")

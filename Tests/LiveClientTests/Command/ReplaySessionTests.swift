@@ -253,7 +253,8 @@ import Testing
       ], in: directory)
     #expect(ended.status == 1)
     #expect(
-      ended.output.contains("  actual:   the command ended with status 1 before it connected\n"))
+      ended.output.contains(
+        "  actual:   the command ended with status 1 before it had sent a CONNECT\n"))
   }
 
   @Test("Lines for programs are those of inspect, and tell the end or the divergence")
