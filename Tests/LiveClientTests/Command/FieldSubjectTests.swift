@@ -17,10 +17,13 @@ import Testing
     var testDescription: String { name }
 
     /// A client of MQTT.
-    static func client(_ name: String, _ publishes: String, _ subscribes: String) -> Subject {
+    static func client(
+      _ name: String, _ publishes: String, _ subscribes: String,
+      cases: Set<String> = ["deliver", "malformed", "maximum-qos", "publish"]
+    ) -> Subject {
       Subject(
         name: name, words: ["client", "--publishes", publishes, "--subscribes", subscribes],
-        cases: ["deliver", "malformed", "maximum-qos", "publish"])
+        cases: cases)
     }
 
     /// A client of MQTT that takes the options of the agents.
@@ -52,8 +55,10 @@ import Testing
     .client("paho-mqtt", agent: "paho"),
     .client("gmqtt", agent: "gmqtt"),
     .client("aiomqtt", agent: "aiomqtt"),
+    // It publishes one message: whether anything shows that it knows the Maximum QoS by then is a matter of microseconds.
     .client(
-      "paho-c", "paho_c_pub \(pahoC) -m {payload}", "paho_c_sub \(pahoC) -k {keepalive}"),
+      "paho-c", "paho_c_pub \(pahoC) -m {payload}", "paho_c_sub \(pahoC) -k {keepalive}",
+      cases: ["deliver", "malformed", "publish"]),
     Subject(
       name: "amqtt",
       words: [
