@@ -118,9 +118,7 @@ struct Exchanges {
     _ id: UInt16, _ packet: borrowing MQTTPacketView, _ content: ContentHash?,
     _ context: EventContext
   ) -> Bool {
-    // Its answer is here, or may be among bytes that are missing.
-    let mayBeAnswered =
-      packet.dup && (self[id].map { $0.lost != nil } ?? used.contains(id))
+    let mayBeAnswered = packet.dup && open[id] == nil && used.contains(id)
     if used.insert(id) { hasGrown = true }
     latest = id
     if open[id] != nil { hasRepeats = true }
