@@ -116,6 +116,32 @@ import Testing
     #expect(result.errors.hasPrefix("reprise: \(message)"), "\(result.errors)")
   }
 
+  /// A folder that has few of the scenarios, or something else, keeps nobody from the verdict on what is there.
+  @Test func runsTheScenariosThatAreRecorded() throws {
+    let scratch = try Scratch()
+    let folder = URL(filePath: scratch.path("Recordings/sdk/channel"))
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    for name in ["publish.jsonl", "publish.pcap", "session.json"] {
+      try FileManager.default.copyItem(
+        at: Self.root.appending(path: "Recordings/sdk/channel/\(name)"),
+        to: folder.appending(path: name))
+    }
+    let few = try RepriseProcess.run(
+      ["conform", "--format", "json"], directory: scratch.directory)
+    #expect(few.status == 0)
+    #expect(
+      few.errors
+        == "reprise: Recordings/sdk: note: 270 scenarios of the SDK have no recording there, and are "
+        + "not run; --spec sdk asks for all\n")
+    let report = try #require(JSONValue(parsing: Array(few.output.utf8)))
+    let ends = report["scenarios"]?.elements?.compactMap { $0["outcome"]?.text }
+    #expect(ends == ["passed", "passed"])
+    let all = try RepriseProcess.run(
+      ["conform", "--spec", "sdk"], directory: scratch.directory)
+    #expect(all.status == 2)
+    #expect(all.errors.contains("Recordings/sdk/channel/back-off.jsonl: no such file"))
+  }
+
   /// Parts for several machines, joined, are the run on all.
   @Test func partsAreTogetherTheWhole() throws {
     let scratch = try Scratch()

@@ -8,9 +8,9 @@ enum ConformCommand: Command {
     operandCount: 0...Int.max, options: ConformRun.options + [.shard],
     details: """
       Reads every capture and every recording in the folder Recordings and in those in it,
-      as reprise conform trace Recordings does. Where Recordings/sdk has recordings of the
-      SDK's scenarios, these are run as well, as by reprise conform sdk: one report has the
-      clauses of MQTT, WebSocket and the SDK; --spec sdk is for the last alone.
+      as reprise conform trace Recordings does. Where Recordings/sdk has recordings of
+      scenarios of the SDK, these are run as well, as by reprise conform sdk: one report has
+      the clauses of MQTT, WebSocket and the SDK; --spec sdk is for the last alone.
 
       What Recordings/accepted.json lists is accepted, as with --baseline, which may name
       another file. It is written by reprise conform --write-baseline Recordings/accepted.json.
@@ -68,7 +68,17 @@ enum ConformCommand: Command {
       arguments, hasScenarios: SessionFolder.isFolder(ScenarioPlay.usualFolder))
     // The parts of a run are joined first.
     let baseline = arguments.has(.shard) || access(accepted, F_OK) != 0 ? nil : accepted
-    let job = try clauses.sdk.map { try ConformSDKCommand.job($0, arguments) }
+    // By its name all of its scenarios are asked for.
+    let isRecorded = !arguments.list(.spec).contains(ProjectClauses.sdkName)
+    let job = try clauses.sdk.map {
+      try ConformSDKCommand.job($0, isRecorded: isRecorded, arguments)
+    }
+    if let job, job.unrecorded > 0 {
+      console.note(
+        ScenarioPlay.usualFolder,
+        "\(job.unrecorded) scenarios of the SDK have no recording there, and are not run; "
+          + "--spec sdk asks for all")
+    }
     guard let standards = clauses.standards else {
       return try await job?.run(arguments, accepted: baseline, console) ?? .unable
     }

@@ -113,16 +113,20 @@ enum ConformSDKCommand: Command {
   /// The scenarios of a project, as they are run where nothing but their clauses is chosen.
   /// - Parameters:
   ///   - clauses: The clauses; none is all.
+  ///   - isRecorded: Whether those alone are meant of which there is a recording.
   ///   - arguments: Where `--jobs`, `--strict` and `--shard` stand.
   /// - Returns: What runs them from what was recorded.
   /// - Throws: ``UsageError``, and `ConformanceError` for clauses that there are not.
-  static func job(_ clauses: [String], _ arguments: Arguments) throws -> ScenarioJob {
+  static func job(
+    _ clauses: [String], isRecorded: Bool, _ arguments: Arguments
+  ) throws -> ScenarioJob {
     let play = ScenarioPlay(
       folder: ScenarioPlay.usualFolder,
       live: LivePlay(broker: nil, gates: .one, speed: 20, folder: nil, replaces: false),
       jobs: try scenariosAtATime(arguments))
     return try ScenarioJob(
-      .bundled(), [], clauses: clauses, in: usualWorlds, by: play, arguments)
+      .bundled(), [], clauses: clauses, in: usualWorlds, by: play, arguments,
+      isRecorded: isRecorded)
   }
 
   private static let usualWorlds: [ScenarioPlay.World] = [.file, .capture]

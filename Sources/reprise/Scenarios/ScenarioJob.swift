@@ -6,6 +6,8 @@ struct ScenarioJob {
   private let suite: ScenarioSuite
   /// The scenarios of all parts of a run.
   private let all: [Scenario]
+  /// How many were left out, as there is no recording of them.
+  let unrecorded: Int
   /// Those of this part.
   let scenarios: [Scenario]
   private let worlds: [ScenarioPlay.World]
@@ -22,16 +24,23 @@ struct ScenarioJob {
   ///   - worlds: The worlds.
   ///   - play: What runs them.
   ///   - arguments: Where `--strict` and `--shard` stand.
+  ///   - isRecorded: Whether those alone are meant of which there is a recording.
   /// - Throws: ``UsageError`` for a part that is none, and `ConformanceError` for what is not there.
   init(
     _ suite: ScenarioSuite, _ names: [String], clauses: [String], in worlds: [ScenarioPlay.World],
-    by play: ScenarioPlay, _ arguments: Arguments
+    by play: ScenarioPlay, _ arguments: Arguments, isRecorded: Bool = false
   ) throws {
     self.suite = suite
     self.worlds = worlds
     self.play = play
     self.clauses = clauses
-    all = try suite.select(names, clauses: clauses)
+    let selected = try suite.select(names, clauses: clauses)
+    all =
+      isRecorded
+      ? selected.filter { scenario in
+        worlds.compactMap { play.path(of: scenario, in: $0) }.contains { access($0, F_OK) == 0 }
+      } : selected
+    unrecorded = selected.count - all.count
     shard = try Shard(arguments)
     scenarios = shard?.scenarios(of: all) ?? all
     isStrict = arguments.has(ConformRun.strict)
