@@ -136,6 +136,11 @@ import Testing
     let report = try #require(JSONValue(parsing: Array(few.output.utf8)))
     let ends = report["scenarios"]?.elements?.compactMap { $0["outcome"]?.text }
     #expect(ends == ["passed", "passed"])
+    let own = try Scratch()
+    try own.write(SampleRecording.text, to: "Recordings/sdk/own.jsonl")
+    let other = try RepriseProcess.run(["conform", "-f", "json"], directory: own.directory)
+    #expect(other.status == 0 && other.errors == "")
+    #expect(!other.output.contains("\"scenarios\":"))
     let all = try RepriseProcess.run(
       ["conform", "--spec", "sdk"], directory: scratch.directory)
     #expect(all.status == 2)

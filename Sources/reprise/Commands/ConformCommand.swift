@@ -70,9 +70,11 @@ enum ConformCommand: Command {
     let baseline = arguments.has(.shard) || access(accepted, F_OK) != 0 ? nil : accepted
     // By its name all of its scenarios are asked for.
     let isRecorded = !arguments.list(.spec).contains(ProjectClauses.sdkName)
-    let job = try clauses.sdk.map {
+    var job = try clauses.sdk.map {
       try ConformSDKCommand.job($0, isRecorded: isRecorded, arguments)
     }
+    // A folder of that name may be for something else.
+    if job?.hasNone == true, isRecorded, clauses.standards != nil { job = nil }
     if let job, job.unrecorded > 0 {
       console.note(
         ScenarioPlay.usualFolder,

@@ -46,6 +46,9 @@ struct ScenarioJob {
     isStrict = arguments.has(ConformRun.strict)
   }
 
+  /// Whether there are none, in any part.
+  var hasNone: Bool { all.isEmpty }
+
   /// The scenarios with their clauses, for people.
   var listing: String { suite.listing(scenarios) }
 
@@ -65,7 +68,9 @@ struct ScenarioJob {
         judge.add(result, in: world, console)
       }
     }
-    if scenarios.isEmpty { console.note("--shard", "none of the scenarios is of this part") }
+    if scenarios.isEmpty, shard != nil {
+      console.note("--shard", "none of the scenarios is of this part")
+    }
     let report = judge.report(toolVersion: Reprise.version)
       .asPart(shard?.named(cases: all.count * worlds.count))
     for problem in report.problems { console.error(problem) }
