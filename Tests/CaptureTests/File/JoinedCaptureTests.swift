@@ -66,7 +66,7 @@ import Wire
       error?.description
         == "\(second): it begins at 1970-01-01T00:00:10.000000Z, before \(first) ends at "
         + "1970-01-01T00:00:20.000000Z, in frame 1; join files only that one program captured one after the "
-        + "other; mergecap merges those that were captured at once")
+        + "other, each once; mergecap merges those that were captured at once")
     // Frames of two interfaces may be late by some time.
     #expect(try Reading([first, near]).summary.joints.count == 2)
   }
