@@ -57,6 +57,10 @@ import Wire
   func takesAnything(name: String, own: Peer) throws {
     var random = SeededGenerator(seed: UInt64(name.utf8.count))
     for connection in try Self.script(name).connections {
+      guard case .mqtt(let version) = connection.language else {
+        Issue.record("connection \(connection.number) is none of MQTT")
+        continue
+      }
       let now = Dialogue.time(0)
       let packets = connection.steps.compactMap(\.packet).filter { $0.bytes.count < 4_096 }
       for _ in 0..<12 {
@@ -69,8 +73,8 @@ import Wire
             bytes[place] = UInt8(truncatingIfNeeded: random.next())
           }
           if random.next() % 8 == 0 { bytes.removeLast(Int(random.next() % UInt64(bytes.count))) }
-          guard let one = try? ReplayPacket(bytes, connection.version) else { continue }
-          _ = end.take(one, at: now, by: &tempo)
+          guard let one = try? ReplayPacket(bytes, version) else { continue }
+          _ = end.take(.packet(one), at: now, by: &tempo)
           _ = end.next(at: now.advanced(by: .seconds(9)), by: &tempo) { _ in true }
         }
         _ = end.deadline(by: tempo)

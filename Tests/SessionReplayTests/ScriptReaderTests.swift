@@ -94,32 +94,42 @@ import Wire
       lines + [Dialogue.client(.connect("a")), Dialogue.server(.connack)]
     ).script()
     #expect(script.connections.map(\.number) == [1])
-    #expect(script.notes == ["not replayed as their CONNECT is not there: connection 7"])
+    #expect(script.notes == ["not replayed as their beginning is not there: connection 7"])
   }
 
   @Test("What is not there is told")
   func tellsAbsence() throws {
     let dialogue = try Self.two()
     for (selection, what) in [
-      (ScriptReader.Selection(numbers: [9]), "such connection of MQTT"),
-      (ScriptReader.Selection(clientID: "c"), "such connection of MQTT"),
+      (ScriptReader.Selection(numbers: [9]), "such connection of MQTT or WebSocket"),
+      (ScriptReader.Selection(clientID: "c"), "such connection of MQTT or WebSocket"),
     ] {
       let error = try #require(throws: DataClientError.self) { try dialogue.script(selection) }
       #expect(
         error.message
           == "it has no \(what), or none in the time that was asked for; reprise inspect shows all")
     }
-    let webSocket = EventContext(
-      time: Dialogue.time(1), frame: 1, connection: 4, sender: .client, wire: .webSocket)
-    var reader = ScriptReader(.init(), within: .init(), limit: 1 << 20)
-    Event(webSocket, .webSocket(WebSocketFrame(.text, [0x61], maskingKey: nil))).withView {
-      reader.consume($0)
+    let strange: [(WireProtocol, Event.Body, String)] = [
+      (
+        .http, .http(.unanswered(exchange: 1, .timedOut, reason: "")),
+        "reprise replay sdk plays sessions of HTTP"
+      ),
+      (
+        .tls, .tls(.alert(TLSAlert(isFatal: true, code: 0))),
+        "name the keys of TLS: --keylog FILE"
+      ),
+    ]
+    for (wire, body, remedy) in strange {
+      let context = EventContext(
+        time: Dialogue.time(1), frame: 1, connection: 4, sender: .client, wire: wire)
+      var reader = ScriptReader(.init(), within: .init(), limit: 1 << 20)
+      Event(context, body).withView { reader.consume($0) }
+      let error = try #require(throws: DataClientError.self) { try reader.script() }
+      #expect(
+        error.message
+          == "connection 4 speaks \(wire.name), and only connections of MQTT and WebSocket can be "
+          + "replayed so; \(remedy)")
     }
-    let error = try #require(throws: DataClientError.self) { try reader.script() }
-    #expect(
-      error.message
-        == "connection 4 speaks websocket, and only connections of MQTT can be replayed so; reprise "
-        + "replay sdk plays sessions of WebSocket and HTTP")
   }
 
   @Test("Too much is not kept")
@@ -150,7 +160,9 @@ import Wire
       Dialogue.client(.connect("a"), on: 3),
     ]).script()
     var choice = ConnectionChoice(script)
-    func take(_ name: String) throws -> Int? { choice.take(for: try ReplayPacket(.connect(name))) }
+    func take(_ name: String) throws -> Int? {
+      choice.take(for: .packet(try ReplayPacket(.connect(name))))
+    }
     #expect(try take("a") == 0)
     #expect(try take("c") == 1)
     #expect(try take("b") == nil)
@@ -173,12 +185,12 @@ import Wire
       Dialogue.client(.connect("b"), on: 2),
     ]).script()
     var choice = ConnectionChoice(script)
-    _ = choice.take(for: try ReplayPacket(.connect("a")))
+    _ = choice.take(for: .packet(try ReplayPacket(.connect("a"))))
     let settings = ReplaySettings.matching(.json)
-    let again = choice.refusal(of: try ReplayPacket(.connect("a")), settings)
+    let again = choice.refusal(of: .packet(try ReplayPacket(.connect("a"))), settings)
     #expect(again.kind == .extraAction && again.place?.frame == 2)
     #expect(again.expected == "no other connection of a")
-    let early = choice.refusal(of: try ReplayPacket(.pingreq), settings)
+    let early = choice.refusal(of: .packet(try ReplayPacket(.pingreq)), settings)
     #expect(early.kind == .otherAction && early.place?.frame == 3)
     #expect(early.expected == "CONNECT b  mqtt-3.1.1  clean  keep-alive 60 s")
     #expect(early.actual == "PINGREQ")

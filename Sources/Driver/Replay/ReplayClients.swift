@@ -46,25 +46,25 @@ package final class ReplayClients: ReplayParty {
     _ events: ArraySlice<pollfd>, _ buffer: inout [UInt8], _ now: Timestamp
   ) {
     for (link, file) in zip(links, events) where file.revents != 0 {
-      for packet in link.receive(file.revents, &buffer, now) where ending == nil {
-        take(packet, on: link, now)
+      for unit in link.connection.receive(file.revents, &buffer, now) where ending == nil {
+        take(unit, on: link, now)
       }
       guard link.connection.isStrange, ending == nil else { continue }
-      if let divergence = link.end?.givingUp("sends what is no MQTT") {
+      if let divergence = link.end?.givingUp(link.strangeness) {
         ending = .diverged(divergence)
       }
     }
   }
 
-  private func take(_ packet: ReplayPacket, on link: ReplayLink, _ now: Timestamp) {
+  private func take(_ unit: ReplayUnit, on link: ReplayLink, _ now: Timestamp) {
     guard var end = link.end else { return }
     link.end = nil
     defer { link.end = end }
-    switch end.take(packet, at: now, by: &tempo) {
-    case .passed(let answer): if !answer.isEmpty { link.connection.send(answer, now) }
+    switch end.take(unit, at: now, by: &tempo) {
+    case .passed(let isPing): if isPing { link.connection.pong(now) }
     case .diverged(let divergence): ending = .diverged(divergence)
     case .matched(let step):
-      news.append(packet.event(at: end.script.steps[step].place, from: .server, now))
+      news.append(unit.event(at: end.script.steps[step].place, from: .server, now))
       identifiers[end.script.clientID] = end.identifiers
     }
   }
@@ -107,8 +107,7 @@ package final class ReplayClients: ReplayParty {
     guard due <= now else { return (due, false) }
     waiting = waiting.dropFirst()
     do throws(DataClientError) {
-      let link = ReplayLink(
-        try CaseConnection(index + 1, to: place, connection.version, nil, nil, now), at: now)
+      let link = ReplayLink(try open(connection, index + 1, now), at: now)
       link.index = index
       link.end = ReplayedEnd(
         connection, as: .client, settings, identifiers: identifiers[connection.clientID] ?? [:],
@@ -116,6 +115,20 @@ package final class ReplayClients: ReplayParty {
       links.append(link)
     } catch { ending = .unreachable(error.message) }
     return (nil, true)
+  }
+
+  /// Begins to connect, in the language of the session.
+  private func open(
+    _ connection: ConnectionScript, _ number: Int, _ now: Timestamp
+  ) throws(DataClientError) -> any ReplayConnection {
+    switch connection.language {
+    case .mqtt(let version):
+      ReplayedMQTT(try CaseConnection(number, to: place, version, nil, nil, now))
+    case .webSocket(let path):
+      ReplayedSocket(
+        try CaseStream(number, to: place, nil, nil),
+        place.webSocket ?? WebSocketTarget(path: path, host: place.name, headers: [:]))
+    }
   }
 
   private func goOn(
@@ -137,9 +150,9 @@ package final class ReplayClients: ReplayParty {
     defer { link.end = end }
     // Others may come before what is next on this one.
     switch end.next(at: now, by: &tempo, isFree: { _ in isFirst }) {
-    case .send(let packet, let place):
-      link.connection.send(packet.bytes, now)
-      news.append(packet.event(at: place, from: .client, now))
+    case .send(let unit, let place):
+      link.connection.send(unit, now)
+      news.append(unit.event(at: place, from: .client, now))
       return (nil, true)
     case .end(let how):
       link.close(how, now)
@@ -186,7 +199,7 @@ package final class ReplayClients: ReplayParty {
     let due = last.advanced(by: .seconds(Int64(end.script.keepAlive)))
     guard due <= now else { return due }
     link.lastPing = now
-    link.connection.send([MQTTPacketType.pingreq.rawValue << 4, 0], now)
+    link.connection.ping(now)
     return now.advanced(by: .seconds(Int64(end.script.keepAlive)))
   }
 
@@ -204,10 +217,6 @@ package final class ReplayClients: ReplayParty {
   }
 
   package func breakOff(_ now: Timestamp) {
-    for link in links where !link.connection.isOver {
-      // Who leaves without a word would have its will be told.
-      link.connection.send([MQTTPacketType.disconnect.rawValue << 4, 0], now)
-      link.connection.finish(now)
-    }
+    for link in links where !link.connection.isOver { link.connection.leave(now) }
   }
 }

@@ -3,9 +3,9 @@ import RepriseCore
 import SessionReplay
 import Wire
 
-/// A connection of a replay: the packets that come on it, and the end that is played.
+/// A connection of a replay, and the end that is played on it.
 final class ReplayLink {
-  let connection: CaseConnection
+  let connection: any ReplayConnection
   /// The end that is played; nil as long as nobody knows which one.
   var end: ReplayedEnd?
   /// The place of its connection in the session; nil as long as nobody knows it.
@@ -20,25 +20,12 @@ final class ReplayLink {
   var lastPing: Timestamp?
   /// Whether the end of the connection was taken note of.
   var isSettled = false
-  private var aliases = AliasedTopics()
 
   /// How long the other end may take to close a connection on which all has happened.
   static let grace: Duration = .seconds(2)
 
-  init(_ connection: CaseConnection, at now: Timestamp) {
+  init(_ connection: any ReplayConnection, at now: Timestamp) {
     (self.connection, begin) = (connection, now)
-  }
-
-  /// Does what the socket is ready for.
-  /// - Parameters:
-  ///   - events: What `poll` said.
-  ///   - buffer: Where to read to.
-  ///   - now: The time.
-  /// - Returns: The packets that came.
-  func receive(_ events: Int16, _ buffer: inout [UInt8], _ now: Timestamp) -> [ReplayPacket] {
-    var packets: [ReplayPacket] = []
-    connection.service(events, &buffer, now) { packets.append(ReplayPacket($0, &aliases)) }
-    return packets
   }
 
   /// Whether the other end is gone, and nobody has taken note of it.
@@ -53,6 +40,9 @@ final class ReplayLink {
     if let left, left.advanced(by: Self.grace) <= now { return nil }
     return end.script.steps.last?.order
   }
+
+  /// What is said where the other end says something else than the language of the session.
+  var strangeness: String { "sends what is no \(type(of: connection).language)" }
 
   /// Ends the connection as it was ended.
   func close(_ how: ConnectionClosing.How, _ now: Timestamp) {

@@ -53,11 +53,11 @@ package final class ReplayServer: ReplayParty {
   /// - Throws: ``DriverError`` where it can't be started.
   package func start(_ command: ClientCommand, port: UInt16) throws(DriverError) {
     process = try CommandProcess(
-      command.filled { [place] name in
+      command.filled { [place, script] name in
         switch name {
         case "port": "\(port)"
         case "host": ClientPlace.host
-        case "url": "mqtt://\(ClientPlace.host):\(port)"
+        case "url": "\(script.isWebSocket ? "ws" : "mqtt")://\(ClientPlace.host):\(port)"
         case "ca": place.authority
         default: nil
         }
@@ -75,32 +75,41 @@ package final class ReplayServer: ReplayParty {
     _ events: ArraySlice<pollfd>, _ buffer: inout [UInt8], _ now: Timestamp
   ) {
     for (link, file) in zip(links, events.dropFirst()) where file.revents != 0 {
-      for packet in link.receive(file.revents, &buffer, now) where ending == nil {
-        take(packet, on: link, now)
+      for unit in link.connection.receive(file.revents, &buffer, now) where ending == nil {
+        take(unit, on: link, now)
       }
       if link.connection.isStrange, ending == nil { refuse(link) }
     }
     guard let first = events.first, first.revents != 0 else { return }
     while let socket = try? listener.accept() {
-      let connection = CaseConnection(
-        links.count + 1, from: socket, security: place.security, .v3_1_1, nil, nil)
-      links.append(ReplayLink(connection, at: now))
+      links.append(ReplayLink(connection(on: socket), at: now))
     }
   }
 
-  private func take(_ packet: ReplayPacket, on link: ReplayLink, _ now: Timestamp) {
-    if link.end == nil { guard begin(packet, on: link, now) else { return } }
+  /// A connection that a client has made, in the language of the session.
+  private func connection(on socket: TCPSocket) -> any ReplayConnection {
+    let number = links.count + 1
+    guard script.isWebSocket else {
+      return ReplayedMQTT(
+        CaseConnection(number, from: socket, security: place.security, .v3_1_1, nil, nil))
+    }
+    return ReplayedSocket(
+      CaseStream(number, from: socket, security: place.security, shownPort: nil, nil, nil), nil)
+  }
+
+  private func take(_ unit: ReplayUnit, on link: ReplayLink, _ now: Timestamp) {
+    if link.end == nil { guard begin(unit, on: link, now) else { return } }
     guard let index = link.index, var end = link.end else { return }
     link.end = nil
     defer { link.end = end }
     var tempo = tempos[index] ?? ReplayTempo(settings.speed)
     defer { tempos[index] = tempo }
-    switch end.take(packet, at: now, by: &tempo) {
-    case .passed(let answer): if !answer.isEmpty { link.connection.send(answer, now) }
+    switch end.take(unit, at: now, by: &tempo) {
+    case .passed(let isPing): if isPing { link.connection.pong(now) }
     case .diverged(let divergence): ending = .diverged(divergence)
     case .matched(let step):
       let place = end.script.steps[step].place
-      news.append(packet.event(at: place, from: .client, now))
+      news.append(unit.event(at: place, from: .client, now))
       identifiers[end.script.clientID] = end.identifiers
       for other in receivers[.init(connection: index, step: step)] ?? [] {
         tempos[other]?.note(now, end.script.steps[step].time)
@@ -108,10 +117,10 @@ package final class ReplayServer: ReplayParty {
     }
   }
 
-  /// Gives a client the connection that it gets by its first packet.
-  private func begin(_ packet: ReplayPacket, on link: ReplayLink, _ now: Timestamp) -> Bool {
-    guard let index = choice.take(for: packet) else {
-      ending = .diverged(choice.refusal(of: packet, settings))
+  /// Gives a client the connection that it gets by what it says first.
+  private func begin(_ unit: ReplayUnit, on link: ReplayLink, _ now: Timestamp) -> Bool {
+    guard let index = choice.take(for: unit) else {
+      ending = .diverged(choice.refusal(of: unit, settings))
       return false
     }
     let connection = script.connections[index]
@@ -126,7 +135,7 @@ package final class ReplayServer: ReplayParty {
 
   private func refuse(_ link: ReplayLink) {
     guard let end = link.end else { return link.connection.reset(link.begin) }
-    if let divergence = end.givingUp("sends what is no MQTT") { ending = .diverged(divergence) }
+    if let divergence = end.givingUp(link.strangeness) { ending = .diverged(divergence) }
   }
 
   // MARK: What is due
@@ -158,9 +167,9 @@ package final class ReplayServer: ReplayParty {
     guard !link.isSettled else { return nil }
     while true {
       switch end.next(at: now, by: &tempo, isFree: { self.isFree($0, index) }) {
-      case .send(let packet, let place):
-        link.connection.send(packet.bytes, now)
-        news.append(packet.event(at: place, from: .server, now))
+      case .send(let unit, let place):
+        link.connection.send(unit, now)
+        news.append(unit.event(at: place, from: .server, now))
       case .end(let how): link.close(how, now)
       case .wait(let time): return time
       case .nothing: return end.isDone ? leave(link, end, now) : give(up: end, tempo, now)
@@ -210,7 +219,9 @@ package final class ReplayServer: ReplayParty {
     let end = processEnd ?? now
     processEnd = end
     guard end.advanced(by: .milliseconds(300)) <= now else { return }
-    let why = "the command ended with \(process.endedBy ?? "nothing") before it had sent a CONNECT"
+    let why =
+      "the command ended with \(process.endedBy ?? "nothing") before it had "
+      + (script.isWebSocket ? "asked for WebSocket" : "sent a CONNECT")
     if let divergence = choice.absence(why, settings) { ending = .diverged(divergence) }
   }
 

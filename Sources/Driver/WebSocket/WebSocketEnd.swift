@@ -113,7 +113,7 @@ final class WebSocketEnd {
     }
     guard part.isOpen, !rest.isEmpty else { return }
     var frames: [(HeardFrame, Bool)] = []
-    part.read(rest) { frames.append(($0, $1)) }
+    part.read(rest) { frames.append(($0, $1 != nil)) }
     for (frame, endsMessage) in frames { take(frame, endsMessage, now) }
   }
 

@@ -23,7 +23,7 @@ struct WebSocketPart: ~Copyable {
   /// Whether frames can come.
   private(set) var isOpen = false
   /// Whether what comes can't be cut into frames any more.
-  private var isStrange = false
+  private(set) var isStrange = false
 
   /// Creates an end that waits for the other one's handshake.
   init(_ own: Peer) {
@@ -59,8 +59,10 @@ struct WebSocketPart: ~Copyable {
   /// Takes bytes of frames.
   /// - Parameters:
   ///   - bytes: The bytes.
-  ///   - take: Is told of each frame, and whether it ends a message.
-  mutating func read(_ bytes: [UInt8], _ take: (HeardFrame, Bool) -> Void) {
+  ///   - take: Is told of each frame, and of the message that it ends.
+  mutating func read(
+    _ bytes: [UInt8], _ take: (HeardFrame, WebSocketAssembler.Message?) -> Void
+  ) {
     guard !isStrange else { return }
     var frames: [(bytes: [UInt8], header: WebSocketFrameHeader)] = []
     do throws(WebSocketFramingError) {
@@ -79,7 +81,7 @@ struct WebSocketPart: ~Copyable {
           opcode: view.opcode, payload: isControl ? Array(copying: view.payload) : [])
         message = assembler.take(view)
       }
-      if let heard { take(heard, message != nil) }
+      if let heard { take(heard, message) }
     }
   }
 }

@@ -138,13 +138,28 @@ package struct ReplayBindings: Sendable {
       }
     }
     if roles.canHaveRoles(inTopic: message.topic) { rewriteTopic(&message.topic, roles, position) }
-    guard let first = message.payload.first,
-      first == UInt8(ascii: "{") || first == UInt8(ascii: "["),
-      let json = try? JSONParser.parse(message.payload.span.bytes)
-    else { return }
+    rewrite(&message.payload, by: roles, at: position)
+  }
+
+  /// Rewrites what a recorded message says as the other end has to get it.
+  /// - Parameters:
+  ///   - payload: What it says.
+  ///   - roles: Where values have roles.
+  ///   - position: Where the message stands in its connection.
+  /// - Returns: What it says then; nil where no bound value stands in it.
+  package func rewritten(
+    _ payload: [UInt8], by roles: ReplayRoles, at position: Int
+  ) -> [UInt8]? {
+    var result = payload
+    rewrite(&result, by: roles, at: position)
+    return result == payload ? nil : result
+  }
+
+  private func rewrite(_ payload: inout [UInt8], by roles: ReplayRoles, at position: Int) {
+    guard !values.isEmpty, let json = JSONValue(container: payload) else { return }
     var splices: [Splice] = []
     collect(json, path: "", roles, position, into: &splices)
-    Splice.apply(splices, to: &message.payload)
+    Splice.apply(splices, to: &payload)
   }
 
   private func rewriteTopic(_ topic: inout String, _ roles: ReplayRoles, _ position: Int) {
@@ -229,6 +244,14 @@ private struct Splice {
 }
 
 extension JSONValue {
+  /// Reads what is an object or an array of JSON; nil for anything else.
+  init?(container bytes: [UInt8]) {
+    guard let first = bytes.first, first == UInt8(ascii: "{") || first == UInt8(ascii: "["),
+      let value = try? JSONParser.parse(bytes.span.bytes)
+    else { return nil }
+    self = value
+  }
+
   /// The text of a string or of a number; nil for what has none that could be bound.
   var scalarText: String? {
     switch self {

@@ -31,9 +31,8 @@ extension ReplayMachine {
   }
 
   private func rewritten(_ data: RawSpan) -> [UInt8] {
-    var message = Message(topic: "", payload: Array(copying: data))
-    bindings.rewrite(&message, by: options.roles, at: position)
-    return message.payload
+    let payload = Array(copying: data)
+    return bindings.rewritten(payload, by: options.roles, at: position) ?? payload
   }
 
   private static func reason(of frame: borrowing WebSocketFrameView) -> String {

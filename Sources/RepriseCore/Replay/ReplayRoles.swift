@@ -72,6 +72,37 @@ public struct ReplayRoles: Sendable, Hashable {
     return keys[key] ?? keys[key.lowercased()]
   }
 
+  /// The role of what tells requests from each other, which an answer repeats.
+  static let identifier = "id"
+
+  /// The identifiers in a message, by which an answer is known.
+  /// - Parameter payload: What the message says; anything but an object or an array of JSON has none.
+  /// - Returns: The identifiers.
+  package func identifiers(in payload: [UInt8]) -> Set<String> {
+    var found: Set<String> = []
+    if let json = JSONValue(container: payload) { collect(json, path: "", into: &found) }
+    return found
+  }
+
+  private func collect(_ value: JSONValue, path: String, into found: inout Set<String>) {
+    switch value {
+    case .array(let elements):
+      for element in elements { collect(element, path: path, into: &found) }
+    case .object(let members):
+      for member in members {
+        let path = path.isEmpty ? member.key : "\(path).\(member.key)"
+        if role(key: member.key, path: path) == Self.identifier,
+          let text = member.value.scalarText
+        {
+          found.insert(text)
+        } else {
+          collect(member.value, path: path, into: &found)
+        }
+      }
+    case .null, .bool, .number, .string: return
+    }
+  }
+
   /// Whether levels of a topic can have roles, by how it begins.
   func canHaveRoles(inTopic topic: String) -> Bool {
     topics.contains { pattern in

@@ -3,24 +3,24 @@ import Wire
 
 // What is said where the other end leaves the session.
 extension ReplayedEnd {
-  /// Another packet than those that may come.
+  /// Something else than what may come.
   func other(
-    _ packet: ReplayPacket, insteadOf step: Int, _ differences: [ReplayDifference],
+    _ unit: ReplayUnit, insteadOf step: Int, _ differences: [ReplayDifference],
     alternatives: Int
   ) -> ReplayDivergence {
     let recorded = script.steps[step]
     return ReplayDivergence(
       kind: .otherAction, place: recorded.place, expected: recorded.summary,
-      actual: packet.summary, differences: differences, alternatives: alternatives,
-      laterPlace: later(packet, than: step), remedy: inspection(recorded.place),
-      advice: advice(packet, differences))
+      actual: unit.summary, differences: differences, alternatives: alternatives,
+      laterPlace: later(unit, than: step), remedy: inspection(recorded.place),
+      advice: advice(unit, differences))
   }
 
-  /// A packet where the session has none any more.
-  func surplus(_ packet: ReplayPacket) -> ReplayDivergence {
+  /// Something where the session has nothing any more.
+  func surplus(_ unit: ReplayUnit) -> ReplayDivergence {
     let last = script.steps.last?.place
     return ReplayDivergence(
-      kind: .extraAction, place: last, expected: nil, actual: packet.summary, differences: [],
+      kind: .extraAction, place: last, expected: nil, actual: unit.summary, differences: [],
       remedy: last.map(inspection) ?? "", advice: [anew])
   }
 
@@ -42,11 +42,11 @@ extension ReplayedEnd {
       remedy: inspection(recorded.place), advice: [anew])
   }
 
-  /// Where the session has a packet, looked for among those that come later.
-  private func later(_ packet: ReplayPacket, than step: Int) -> ReplayPlace? {
+  /// Where the session has what came, looked for among what comes later.
+  private func later(_ unit: ReplayUnit, than step: Int) -> ReplayPlace? {
     open.first {
       guard $0 > step, case .theirs = roles[$0] else { return false }
-      return compare(packet, with: $0).differences.isEmpty
+      return compare(unit, with: $0).differences.isEmpty
     }.map { script.steps[$0].place }
   }
 
@@ -58,16 +58,16 @@ extension ReplayedEnd {
     "if the \(own.other.rawValue) is right: record the session anew"
   }
 
-  private func advice(_ packet: ReplayPacket, _ differences: [ReplayDifference]) -> [String] {
+  private func advice(_ unit: ReplayUnit, _ differences: [ReplayDifference]) -> [String] {
     var advice: [String] = []
     let places = differences.map(\.place)
     let isOfTopics = places.contains { place in
-      ["kind", "versi", "topic", "filte"].contains(place.prefix(5))
+      ["kind", "versi", "topic", "filte", "targe"].contains(place.prefix(5))
     }
     if settings.options.match != .topic, !isOfTopics {
       advice.append("if kinds and topics alone matter: add --match topic")
     }
-    if packet.type == .connack, places.contains("reasonCode") {
+    if unit.packet?.type == .connack, places.contains("reasonCode") {
       advice.append("if the server wants a password: add --username NAME --password-file FILE")
     }
     return advice + [anew]

@@ -5,8 +5,8 @@ import Wire
 extension ReplayedEnd {
   /// What is to be done now.
   package enum Next: Sendable {
-    /// A packet is sent, which stands at a place of the session.
-    case send(ReplayPacket, ReplayPlace)
+    /// Something is said, which stands at a place of the session.
+    case send(ReplayUnit, ReplayPlace)
     /// The connection is ended.
     case end(ConnectionClosing.How)
     /// Nothing before this time, unless something comes.
@@ -63,11 +63,27 @@ extension ReplayedEnd {
     case .end(let how):
       forget(from: step, at: now)
       return .end(how)
-    case .packet(let packet):
-      let packet = made(packet, step)
-      if packet.type == .disconnect { forget(from: step, at: now) }
-      return .send(packet, recorded.place)
+    case .said(let unit):
+      if unit.isFarewell { forget(from: step, at: now) }
+      return .send(made(unit, step), recorded.place)
     }
+  }
+
+  /// What we say as the other end has to get it.
+  private func made(_ unit: ReplayUnit, _ step: Int) -> ReplayUnit {
+    switch unit {
+    case .packet(let packet): .packet(made(packet, step))
+    case .handshake: unit
+    case .frame(let frame): .frame(rewritten(frame, step))
+    }
+  }
+
+  /// A message with the values that the other end has made anew.
+  private func rewritten(_ frame: WebSocketFrame, _ step: Int) -> WebSocketFrame {
+    guard !frame.header.opcode.isControl,
+      let payload = bindings.rewritten(frame.payload, by: settings.options.roles, at: step)
+    else { return frame }
+    return WebSocketFrame(frame.header.opcode, payload)
   }
 
   /// A packet of ours as the other end has to get it: with its own identifiers and the values that it has made anew.

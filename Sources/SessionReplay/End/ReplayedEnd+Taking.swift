@@ -3,107 +3,110 @@ import Wire
 
 // What the other end does.
 extension ReplayedEnd {
-  /// What came of a packet of the other end.
+  /// What came of what the other end said.
   package enum Taken: Sendable {
     /// It is that of a step.
     case matched(step: Int)
-    /// The session need not have it; the bytes are what it is answered by.
-    case passed(answer: [UInt8])
+    /// The session need not have it; a ping of MQTT has to be answered.
+    case passed(isPing: Bool)
     /// The session has something else.
     case diverged(ReplayDivergence)
   }
 
-  /// Takes a packet of the other end.
+  /// Takes what the other end says.
   /// - Parameters:
-  ///   - packet: The packet.
+  ///   - unit: What it says; pings of WebSocket are answered by what carries it.
   ///   - now: The time.
   ///   - tempo: The tempo of the replay.
   /// - Returns: What came of it.
   package mutating func take(
-    _ packet: ReplayPacket, at now: Timestamp, by tempo: inout ReplayTempo
+    _ unit: ReplayUnit, at now: Timestamp, by tempo: inout ReplayTempo
   ) -> Taken {
-    if packet.type == .pingreq {
-      return .passed(answer: [MQTTPacketType.pingresp.rawValue << 4, 0])
-    }
+    if unit.packet?.type == .pingreq { return .passed(isPing: true) }
     // A recording that ends before its connection does says nothing of what comes behind it.
-    if packet.type == .pingresp || isDone { return .passed(answer: []) }
-    guard packet.answered == nil else { return takeAnswer(packet, now, &tempo) }
-    if packet.isRepeated, let id = packet.packetID, packetIDs.values.contains(id) {
-      return .passed(answer: [])
+    if unit.packet?.type == .pingresp || isDone { return .passed(isPing: false) }
+    if let packet = unit.packet {
+      guard packet.answered == nil else { return takeAnswer(packet, now, &tempo) }
+      if packet.isRepeated, let id = packet.packetID, packetIDs.values.contains(id) {
+        return .passed(isPing: false)
+      }
     }
-    let candidates = candidates(for: packet)
-    guard !candidates.isEmpty else { return .diverged(surplus(packet)) }
-    return match(packet, candidates, now, &tempo)
+    let candidates = candidates(for: unit)
+    guard !candidates.isEmpty else { return .diverged(surplus(unit)) }
+    return match(unit, candidates, now, &tempo)
   }
 
   private mutating func match(
-    _ packet: ReplayPacket, _ candidates: [Int], _ now: Timestamp, _ tempo: inout ReplayTempo
+    _ unit: ReplayUnit, _ candidates: [Int], _ now: Timestamp, _ tempo: inout ReplayTempo
   ) -> Taken {
     var nearest: (step: Int, differences: [ReplayDifference])?
     for step in candidates {
-      let comparison = compare(packet, with: step)
+      let comparison = compare(unit, with: step)
       guard !comparison.differences.isEmpty else {
-        return accept(packet, as: step, comparison, now, &tempo)
+        return accept(unit, as: step, comparison, now, &tempo)
       }
       let isNearer = nearest.map {
         Self.distance(comparison.differences) < Self.distance($0.differences)
       }
       if isNearer != false { nearest = (step, comparison.differences) }
     }
-    guard let nearest else { return .diverged(surplus(packet)) }
+    guard let nearest else { return .diverged(surplus(unit)) }
     return .diverged(
       other(
-        packet, insteadOf: nearest.step, nearest.differences, alternatives: candidates.count - 1))
+        unit, insteadOf: nearest.step, nearest.differences, alternatives: candidates.count - 1))
   }
 
   private mutating func accept(
-    _ packet: ReplayPacket, as step: Int, _ comparison: ReplayComparison, _ now: Timestamp,
+    _ unit: ReplayUnit, as step: Int, _ comparison: ReplayComparison, _ now: Timestamp,
     _ tempo: inout ReplayTempo
   ) -> Taken {
-    if packet.type == .disconnect, let divergence = leaves(before: step) {
-      return .diverged(divergence)
-    }
-    if let id = packet.packetID, let recorded = script.steps[step].packet?.packetID {
+    if unit.isFarewell, let divergence = leaves(before: step) { return .diverged(divergence) }
+    if let id = unit.packet?.packetID, let recorded = script.steps[step].packet?.packetID {
       packetIDs[step] = id
       identifiers[recorded] = id
     }
     bindings.bind(comparison, at: step, handingOut: first)
     finish(step, at: now, by: &tempo)
-    if packet.type == .disconnect { forget(from: 0, at: now) }
+    if unit.isFarewell { forget(from: 0, at: now) }
     return .matched(step: step)
   }
 
-  /// The steps that a packet may be, in order.
-  private func candidates(for packet: ReplayPacket) -> [Int] {
+  /// The steps that something of the other end may be, in order.
+  private func candidates(for unit: ReplayUnit) -> [Int] {
     var steps: [Int] = []
     var current: Int?
     for step in open {
       guard case .theirs(let group) = roles[step] else { continue }
-      let type = script.steps[step].packet?.type
+      let recorded = script.steps[step].unit
       if let current {
         // Nobody sees what a server waits for before it delivers something.
-        let isNear = own == .client ? packet.type == .publish : group == current
+        let isNear = own == .client ? unit.isMessage : group == current
         guard isNear else { break }
-        if own == .client, type != .publish { continue }
+        if own == .client, recorded?.isMessage != true { continue }
       }
       current = current ?? group
       steps.append(step)
-      if own == .client, type == .connack { break }
+      if own == .client, recorded?.isOpening == true { break }
     }
     return steps
   }
 
-  /// What differs between a packet and that of a step.
-  func compare(_ packet: ReplayPacket, with step: Int) -> ReplayComparison {
+  /// What differs between what the other end says and a step.
+  func compare(_ unit: ReplayUnit, with step: Int) -> ReplayComparison {
     var comparison = ReplayComparison(settings.options, isAfterBindings: !bindings.isEmpty)
-    let recorded = script.steps[step].packet
-    guard let expected = recorded?.decoded, let actual = packet.decoded else {
-      // What can't be read is the same where its bytes are.
-      if recorded?.bytes == packet.bytes { return comparison }
-      comparison.noteOther(recorded.map { "\($0.type.name)" }, "\(packet.type.name)")
-      return comparison
+    let recorded = script.steps[step].unit
+    switch (recorded, unit) {
+    case (.packet(let expected), .packet(let actual)):
+      if let expected = expected.decoded, let actual = actual.decoded {
+        comparison.compare(expected, actual)
+        // What can't be read is the same where its bytes are.
+      } else if expected.bytes != actual.bytes {
+        comparison.noteOther("\(expected.type.name)", "\(actual.type.name)")
+      }
+    case (.handshake(let expected), .handshake(let actual)): comparison.compare(expected, actual)
+    case (.frame(let expected), .frame(let actual)): comparison.compare(expected, actual)
+    default: comparison.noteOther(recorded?.name, unit.name)
     }
-    comparison.compare(expected, actual)
     return comparison
   }
 
@@ -112,7 +115,7 @@ extension ReplayedEnd {
     differences.reduce(0) { sum, difference in
       switch difference.place.prefix(5) {
       case "kind", "versi": sum + 1_000_000
-      case "topic", "filte": sum + 1_000
+      case "topic", "filte", "targe": sum + 1_000
       default: sum + 1
       }
     }
@@ -124,10 +127,10 @@ extension ReplayedEnd {
     _ packet: ReplayPacket, _ now: Timestamp, _ tempo: inout ReplayTempo
   ) -> Taken {
     if let step = open.first(where: { isAnswer(packet, at: $0) }) {
-      return match(packet, [step], now, &tempo)
+      return match(.packet(packet), [step], now, &tempo)
     }
     // That an answer is given is no news where the recording has none, or a repeated one.
-    return answersSomething(packet) ? .passed(answer: []) : .diverged(surplus(packet))
+    return answersSomething(packet) ? .passed(isPing: false) : .diverged(surplus(.packet(packet)))
   }
 
   /// Whether a packet is the answer that a step is, by its type and identifier.
@@ -175,7 +178,8 @@ extension ReplayedEnd {
   /// What is missing where the other end leaves.
   private func leaves(before end: Int) -> ReplayDivergence? {
     for step in first..<max(first, end) where doneTimes[step] == nil {
-      guard script.steps[step].packet != nil else { continue }
+      // Nobody waits for the question whether he lives.
+      guard let unit = script.steps[step].unit, !unit.isPing else { continue }
       switch roles[step] {
       case .theirs, .theirAnswer:
         return missing(step, "the \(own.other.rawValue) ends the connection")

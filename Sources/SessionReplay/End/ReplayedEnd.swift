@@ -45,7 +45,7 @@ package struct ReplayedEnd: Sendable {
   ) {
     (self.script, self.own, self.settings) = (script, own, settings)
     self.identifiers = script.keepsSession ? identifiers : [:]
-    roles = StepRoles(script, playing: own).roles
+    roles = StepRoles(script, playing: own, settings.options.roles).roles
     doneTimes = roles.map { $0 == .passing ? now : nil }
     progress = (now, script.steps.first?.time ?? now)
     skip()

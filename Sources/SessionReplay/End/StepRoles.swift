@@ -24,6 +24,10 @@ struct StepRoles: Sendable {
   private var requests: [Request: Int] = [:]
   /// What the other end has asked for and has no answer to.
   private var underWay: Set<UInt16> = []
+  /// The last message of the other end by the identifiers in it, for those of ours that have the same.
+  private var asked: [String: Int] = [:]
+  /// Where identifiers stand in messages.
+  private let names: ReplayRoles
 
   private struct Request: Hashable {
     let sender: Peer
@@ -35,13 +39,47 @@ struct StepRoles: Sendable {
   /// - Parameters:
   ///   - script: The connection.
   ///   - own: The end that is played.
-  init(_ script: ConnectionScript, playing own: Peer) {
-    self.own = own
+  ///   - names: Where identifiers stand in messages of WebSocket.
+  init(_ script: ConnectionScript, playing own: Peer, _ names: ReplayRoles) {
+    (self.own, self.names) = (own, names)
     roles.reserveCapacity(script.steps.count)
     for (index, step) in script.steps.enumerated() {
-      roles.append(step.packet.map { role(of: $0, step.sender, index) } ?? roleOfEnd(step.sender))
+      switch step.unit {
+      case .packet(let packet): roles.append(role(of: packet, step.sender, index))
+      case .handshake: roles.append(roleAlone(step.sender))
+      case .frame(let frame): roles.append(role(of: frame, step.sender, index))
+      case nil: roles.append(roleOfEnd(step.sender))
+      }
     }
   }
+
+  // MARK: WebSocket
+
+  /// The role of what nothing comes before, and what follows waits for.
+  private mutating func roleAlone(_ sender: Peer) -> Role {
+    group += 1
+    defer { group += 1 }
+    return sender == own ? .ours : .theirs(group: group)
+  }
+
+  private mutating func role(of frame: WebSocketFrame, _ sender: Peer, _ index: Int) -> Role {
+    switch frame.header.opcode {
+    // Pings separate nothing; those of the other end come when it likes.
+    case .ping: return sender == own ? .ours : .passing
+    case .close: return roleAlone(sender)
+    default: break
+    }
+    let identifiers = names.identifiers(in: frame.payload)
+    guard sender == own else {
+      for identifier in identifiers { asked[identifier] = index }
+      return .theirs(group: group)
+    }
+    group += 1
+    let question = identifiers.compactMap { asked.removeValue(forKey: $0) }.max()
+    return question.map { .ourAnswer(to: $0) } ?? .ours
+  }
+
+  // MARK: MQTT
 
   private mutating func roleOfEnd(_ sender: Peer) -> Role {
     guard sender == own else {

@@ -114,30 +114,4 @@ package struct ReplayPacket: Sendable {
     result[offset + 1] = UInt8(truncatingIfNeeded: id)
     return result
   }
-
-  /// The packet as an event.
-  /// - Parameters:
-  ///   - place: Where it stands in the session.
-  ///   - sender: The end that sends it.
-  ///   - time: When.
-  /// - Returns: The event.
-  package func event(at place: ReplayPlace, from sender: Peer, _ time: Timestamp) -> Event {
-    Event(
-      EventContext(
-        time: time, frame: place.frame, connection: place.connection, sender: sender,
-        wire: .mqtt(version)), .mqtt(PacketBytes(bytes)))
-  }
-
-  /// The packet in a line for people, with secrets hidden.
-  var summary: String {
-    var writer = EventTextWriter()
-    var line: [UInt8] = []
-    let nowhere = ReplayPlace(frame: 0, connection: 0, time: Timestamp(nanoseconds: 0))
-    event(at: nowhere, from: .client, nowhere.time).withView {
-      writer.appendBody($0, to: &line)
-    }
-    // The columns of inspect are none here.
-    let words = String(decoding: line, as: UTF8.self).split(separator: " ", maxSplits: 1)
-    return words.map { $0.drop { $0 == " " } }.joined(separator: " ")
-  }
 }

@@ -1,7 +1,8 @@
 package import RepriseCore
 import Wire
 
-/// Gathers from a session that is being read what both ends of its MQTT connections do.
+/// Gathers from a session that is being read what both ends of its connections do: of those of MQTT, or, where there are
+/// none, of those of WebSocket.
 ///
 /// What is replayed is in memory, within a limit: a session that has more is replayed in parts.
 package struct ScriptReader: EventConsumer, Sendable {
@@ -28,7 +29,7 @@ package struct ScriptReader: EventConsumer, Sendable {
   private var order = 0
   private var numbers: [Int] = []
   private var connections: [Int: Gathered] = [:]
-  /// The connections with something else than MQTT.
+  /// The connections with something else than MQTT and WebSocket.
   private var others: [Int: String] = [:]
   /// The time of the first step in the window.
   private var begin: Timestamp?
@@ -37,14 +38,19 @@ package struct ScriptReader: EventConsumer, Sendable {
   private struct Gathered {
     var steps: [ScriptStep] = []
     var aliases: [Peer: AliasedTopics] = [:]
-    /// Whether its CONNECT says that it is wanted; nil as long as none has come.
+    /// The messages of WebSocket that are under way; nil where MQTT is spoken.
+    var messages: [Peer: WebSocketAssembler]?
+    /// Whether its CONNECT, or its request for WebSocket, says that it is wanted; nil as long as none has come.
     var isWanted: Bool?
     /// The first place where something is missing, and what.
     var damage: (place: ReplayPlace, what: String)?
-    /// Whether a DISCONNECT was sent, behind which no end has to be told.
+    /// Whether somebody said farewell, behind which no end has to be told.
     var isLeft = false
     /// Whether anything of it is in the window.
     var isInside = false
+
+    /// Whether it can be replayed, as far as its beginning and the window say.
+    var isReplayed: Bool { isWanted == true && isInside }
   }
 
   /// Creates a reader that has seen nothing.
@@ -71,20 +77,36 @@ package struct ScriptReader: EventConsumer, Sendable {
       let what = gap.reason == .leftOut ? "events" : "\(gap.bytes) bytes"
       damage(context, side, "\(what) of the \(context.sender.rawValue) are missing")
     case .malformed(let malformation): damage(context, side, malformation.message)
-    case .handshake, .webSocket, .http, .tls:
-      others[context.connection] = "\(context.wire.name)"
+    case .handshake(let handshake): take(handshake, context, side)
+    case .webSocket(let frame): take(frame, context, side)
+    case .http, .tls: others[context.connection] = "\(context.wire.name)"
     case .opened, .attempted: return
     }
   }
 
+  /// Takes what is known of a connection out, to be put back; a copy would grow with the connection.
+  private mutating func remove(_ number: Int) -> Gathered {
+    guard let one = connections.removeValue(forKey: number) else {
+      numbers.append(number)
+      return Gathered()
+    }
+    return one
+  }
+
+  // MARK: MQTT
+
   private mutating func take(
     _ view: borrowing MQTTPacketView, _ context: EventContext, _ side: ReplayWindow.Side
   ) {
-    if connections[context.connection] == nil { numbers.append(context.connection) }
-    var one = connections[context.connection] ?? Gathered()
-    // Put back below; a copy would grow with the connection.
-    connections[context.connection] = nil
+    var one = remove(context.connection)
     defer { connections[context.connection] = one }
+    if one.messages != nil {
+      // What was taken for WebSocket alone carries MQTT.
+      for step in one.steps { size -= step.unit?.size ?? 0 }
+      let damage = one.damage
+      one = Gathered()
+      one.damage = damage
+    }
     let packet = ReplayPacket(view, &one.aliases[context.sender, default: AliasedTopics()])
     if one.isWanted == nil { one.isWanted = wants(packet) }
     guard one.isWanted == true, size <= limit else { return }
@@ -93,8 +115,7 @@ package struct ScriptReader: EventConsumer, Sendable {
     }
     if packet.type == .disconnect { one.isLeft = true }
     guard side == .inside || Self.opens(packet.type) else { return }
-    size += packet.bytes.count
-    add(.packet(packet), context, side, to: &one)
+    say(.packet(packet), context, side, to: &one)
   }
 
   /// Whether a connection is wanted, by its first packet; nil where that is no CONNECT.
@@ -109,6 +130,58 @@ package struct ScriptReader: EventConsumer, Sendable {
     case .connect, .connack, .auth, .subscribe, .suback, .unsubscribe, .unsuback: true
     default: false
     }
+  }
+
+  // MARK: WebSocket
+
+  private mutating func take(
+    _ handshake: WebSocketHandshake, _ context: EventContext, _ side: ReplayWindow.Side
+  ) {
+    var one = remove(context.connection)
+    defer { connections[context.connection] = one }
+    one.messages = one.messages ?? [:]
+    // Names are given by MQTT alone.
+    if case .request = handshake, one.isWanted == nil { one.isWanted = selection.clientID == nil }
+    guard one.isWanted == true, size <= limit else { return }
+    say(.handshake(handshake), context, side, to: &one)
+  }
+
+  private mutating func take(
+    _ frame: borrowing WebSocketFrameView, _ context: EventContext, _ side: ReplayWindow.Side
+  ) {
+    guard case .unknown = frame.cargo else { return }
+    var one = remove(context.connection)
+    defer { connections[context.connection] = one }
+    one.messages = one.messages ?? [:]
+    guard one.isWanted == true, size <= limit, !one.isLeft else { return }
+    switch frame.opcode {
+    // Pongs are sent as pings come.
+    case .pong: return
+    case .ping, .close:
+      one.isLeft = frame.opcode == .close
+      guard side == .inside else { return }
+      say(
+        .frame(WebSocketFrame(frame.opcode, Array(copying: frame.data))), context, side, to: &one)
+    default:
+      guard
+        let message = one.messages?[context.sender, default: .init(limit: limit)].take(frame),
+        side == .inside
+      else { return }
+      if !message.isComplete, one.damage == nil {
+        one.damage = (ReplayPlace(context), "a part of a message is missing")
+      }
+      let whole = WebSocketFrame(message.isText ? .text : .binary, message.data)
+      say(.frame(whole), context, side, to: &one)
+    }
+  }
+
+  // MARK: Steps
+
+  private mutating func say(
+    _ unit: ReplayUnit, _ context: EventContext, _ side: ReplayWindow.Side, to one: inout Gathered
+  ) {
+    size += unit.size
+    add(.said(unit), context, side, to: &one)
   }
 
   private mutating func end(
@@ -158,19 +231,58 @@ package struct ScriptReader: EventConsumer, Sendable {
           + "--to, or add --memory")
     }
     var scripts: [ConnectionScript] = []
-    var headless: [Int] = []
+    var left = LeftOut()
+    left.others = others.keys.filter { connections[$0] == nil }.sorted()
+    let isMQTT = connections.values.contains { $0.messages == nil && $0.isReplayed }
     for number in numbers {
       guard let one = connections[number] else { continue }
-      guard let isWanted = one.isWanted else {
-        headless.append(number)
+      guard one.isWanted != nil else {
+        left.headless.append(number)
         continue
       }
-      guard isWanted, one.isInside else { continue }
+      guard one.isReplayed else { continue }
+      guard (one.messages == nil) == isMQTT else {
+        left.sockets.append(number)
+        continue
+      }
       if let damage = one.damage { throw Self.damaged(damage) }
       if let script = ConnectionScript(number, hurried(one.steps)) { scripts.append(script) }
     }
-    guard !scripts.isEmpty else { throw nothing(headless) }
-    return SessionScript(scripts, notes: notes(headless))
+    guard !scripts.isEmpty else { throw nothing(left) }
+    return SessionScript(scripts, notes: left.notes)
+  }
+
+  /// The connections that are not replayed.
+  private struct LeftOut {
+    /// Those whose beginning is not there.
+    var headless: [Int] = []
+    /// Those of WebSocket, beside others of MQTT.
+    var sockets: [Int] = []
+    /// Those of something else.
+    var others: [Int] = []
+
+    /// What is said of them, one sentence each.
+    var notes: [String] {
+      var notes: [String] = []
+      if !headless.isEmpty {
+        notes.append("not replayed as their beginning is not there: \(Self.list(headless))")
+      }
+      if !sockets.isEmpty {
+        notes.append(
+          "not replayed as they are WebSocket beside MQTT, which is another server: "
+            + "\(Self.list(sockets)); choose them by --connection")
+      }
+      if !others.isEmpty {
+        notes.append("not replayed as they are no MQTT: \(Self.list(others))")
+      }
+      return notes
+    }
+
+    private static func list(_ numbers: [Int]) -> String {
+      let shown = numbers.prefix(5).map(String.init).joined(separator: ", ")
+      return (numbers.count == 1 ? "connection " : "connections ") + shown
+        + (numbers.count > 5 ? " and \(numbers.count - 5) more" : "")
+    }
   }
 
   /// Steps of before the window happen at once at its beginning.
@@ -190,41 +302,27 @@ package struct ScriptReader: EventConsumer, Sendable {
         + "--connection, or begin behind it by --from")
   }
 
-  private func nothing(_ headless: [Int]) -> DataClientError {
-    if let first = headless.first {
+  private func nothing(_ left: LeftOut) -> DataClientError {
+    if let first = left.headless.first {
+      let beginning = connections[first]?.messages == nil ? "CONNECT" : "request for WebSocket"
       return DataClientError(
         .unreadable,
-        "connection \(first) begins before the session does, without its CONNECT, so it can't be "
-          + "replayed; capture it from its beginning")
+        "connection \(first) begins before the session does, without its \(beginning), so it can't "
+          + "be replayed; capture it from its beginning")
     }
     if let other = others.min(by: { $0.key < $1.key }), connections.isEmpty {
       return DataClientError(
         .unreadable,
-        "connection \(other.key) speaks \(other.value), and only connections of MQTT can be "
-          + "replayed so; "
+        "connection \(other.key) speaks \(other.value), and only connections of MQTT and WebSocket "
+          + "can be replayed so; "
           + (other.value == "\(WireProtocol.tls.name)"
             ? "name the keys of TLS: --keylog FILE"
-            : "reprise replay sdk plays sessions of WebSocket and HTTP"))
+            : "reprise replay sdk plays sessions of HTTP"))
     }
-    let what = selection.isAll ? "connection of MQTT" : "such connection of MQTT"
+    let what =
+      selection.isAll ? "connection of MQTT or WebSocket" : "such connection of MQTT or WebSocket"
     return DataClientError(
       .unreadable,
       "it has no \(what), or none in the time that was asked for; reprise inspect shows all")
-  }
-
-  private func notes(_ headless: [Int]) -> [String] {
-    var notes: [String] = []
-    if !headless.isEmpty {
-      notes.append("not replayed as their CONNECT is not there: \(Self.list(headless))")
-    }
-    let strange = others.keys.filter { connections[$0] == nil }.sorted()
-    if !strange.isEmpty { notes.append("not replayed as they are no MQTT: \(Self.list(strange))") }
-    return notes
-  }
-
-  private static func list(_ numbers: [Int]) -> String {
-    let shown = numbers.prefix(5).map(String.init).joined(separator: ", ")
-    return (numbers.count == 1 ? "connection " : "connections ") + shown
-      + (numbers.count > 5 ? " and \(numbers.count - 5) more" : "")
   }
 }

@@ -1,11 +1,11 @@
 package import RepriseCore
 
-/// Something that an end of a recorded connection does: it sends a packet, or ends the connection.
+/// Something that an end of a recorded connection does: it says something, or ends the connection.
 package struct ScriptStep: Sendable {
   /// What is done.
   package enum Content: Sendable {
-    /// A packet is sent.
-    case packet(ReplayPacket)
+    /// Something is said.
+    case said(ReplayUnit)
     /// The connection is ended.
     case end(ConnectionClosing.How)
   }
@@ -21,18 +21,21 @@ package struct ScriptStep: Sendable {
   /// The time that it is replayed by: that of the session, unless the beginning of the connection is hurried through.
   package internal(set) var time: Timestamp
 
-  /// The packet; nil where none is sent.
-  package var packet: ReplayPacket? {
+  /// What is said; nil where nothing is.
+  package var unit: ReplayUnit? {
     switch content {
-    case .packet(let packet): packet
+    case .said(let unit): unit
     case .end: nil
     }
   }
 
+  /// The packet; nil where none is sent.
+  package var packet: ReplayPacket? { unit?.packet }
+
   /// What is done, in a line for people, with secrets hidden.
   package var summary: String {
     switch content {
-    case .packet(let packet): packet.summary
+    case .said(let unit): unit.summary
     case .end(.reset): "the \(sender.rawValue) breaks the connection off"
     case .end: "the \(sender.rawValue) ends the connection"
     }

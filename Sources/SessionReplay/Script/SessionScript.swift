@@ -57,13 +57,28 @@ package struct SessionScript: Sendable {
     return deliveries
   }
 
+  /// Whether its connections are WebSocket that carries no MQTT; all of a script are of one kind, as one server is.
+  package var isWebSocket: Bool {
+    connections.contains { if case .webSocket = $0.language { true } else { false } }
+  }
+
   /// The first message of a client in which a secret seems to be hidden; nil where there is none.
   package var hidingMessage: ReplayPlace? {
     connections.lazy.flatMap(\.steps).first { step in
-      guard step.sender == .client, case .publish(let publish) = step.packet?.decoded?.content
-      else { return false }
-      return String(decoding: publish.payload, as: UTF8.self).contains(RedactionRules.mark)
+      guard step.sender == .client, let unit = step.unit else { return false }
+      return Self.payload(of: unit).contains(RedactionRules.mark)
     }?.place
+  }
+
+  /// What a message says, as text; empty for what is no message.
+  private static func payload(of unit: ReplayUnit) -> String {
+    switch unit {
+    case .packet(let packet):
+      guard case .publish(let publish) = packet.decoded?.content else { return "" }
+      return String(decoding: publish.payload, as: UTF8.self)
+    case .frame(let frame): return String(decoding: frame.payload, as: UTF8.self)
+    case .handshake: return ""
+    }
   }
 
   /// Lets all clients show other credentials than the recorded ones.
@@ -82,14 +97,22 @@ extension [ConnectionScript] {
   func step(_ path: SessionScript.StepPath) -> ScriptStep { self[path.connection].steps[path.step] }
 }
 
-/// What both ends of a recorded connection do, from the CONNECT on.
+/// What both ends of a recorded connection do, from the CONNECT on, or from the request for WebSocket.
 package struct ConnectionScript: Sendable {
+  /// What is spoken on a connection.
+  package enum Language: Sendable, Hashable {
+    /// MQTT, whatever carries it.
+    case mqtt(MQTTVersion)
+    /// WebSocket that carries no MQTT, for which the client has asked by this target.
+    case webSocket(target: String)
+  }
+
   /// The number of the connection in its file.
   package let number: Int
+  /// What is spoken on it.
+  package let language: Language
   /// The name that the client had; empty where it had none.
   package let clientID: String
-  /// The version of MQTT.
-  package let version: MQTTVersion
   /// Whether the client asked for a session that it may have had.
   let keepsSession: Bool
   /// The longest silence that the client announced, in seconds; 0 is none.
@@ -97,18 +120,25 @@ package struct ConnectionScript: Sendable {
   /// What is done, in order.
   package internal(set) var steps: [ScriptStep]
 
-  /// Creates a script of steps, the first of which is a CONNECT; nil where it is none that can be read.
+  /// Creates a script of steps, the first of which is a CONNECT or a request for WebSocket; nil where it is none that can
+  /// be read.
   init?(_ number: Int, _ steps: [ScriptStep]) {
-    guard let packet = steps.first?.packet, case .connect(let connect) = packet.decoded?.content
-    else { return nil }
     (self.number, self.steps) = (number, steps)
-    (clientID, version) = (connect.clientID, packet.version)
-    (keepsSession, keepAlive) = (!connect.cleanStart, connect.keepAlive)
+    switch steps.first?.unit {
+    case .packet(let packet):
+      guard case .connect(let connect) = packet.decoded?.content else { return nil }
+      (language, clientID) = (.mqtt(packet.version), connect.clientID)
+      (keepsSession, keepAlive) = (!connect.cleanStart, connect.keepAlive)
+    case .handshake(.request(let request)):
+      (language, clientID) = (.webSocket(target: request.target), "")
+      (keepsSession, keepAlive) = (false, 0)
+    case .handshake, .frame, nil: return nil
+    }
   }
 
-  /// Whether the recording has the end of the connection, or a DISCONNECT in front of it.
+  /// Whether the recording has the end of the connection, or that somebody says farewell in front of it.
   package var hasEnd: Bool {
-    steps.last?.packet == nil || steps.contains { $0.packet?.type == .disconnect }
+    steps.last?.unit == nil || steps.contains { $0.unit?.isFarewell == true }
   }
 
   /// Whether the password of its CONNECT is not in the recording.
@@ -125,7 +155,7 @@ package struct ConnectionScript: Sendable {
     connect.password = password ?? connect.password
     changed.content = .connect(connect)
     if let replaced = try? ReplayPacket(changed, insteadOf: packet) {
-      steps[0].content = .packet(replaced)
+      steps[0].content = .said(.packet(replaced))
     }
   }
 }

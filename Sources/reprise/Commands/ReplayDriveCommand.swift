@@ -15,7 +15,9 @@ enum ReplayDriveCommand: Command {
     details: """
       FILE is a capture (pcap or pcapng, also gzip-compressed) or a recording (.jsonl), or a
       folder with one; - is standard input. URL is mqtt://HOST:PORT, mqtts:// for TLS, or ws://
-      and wss://HOST:PORT/PATH, whatever carried the MQTT in the session.
+      and wss://HOST:PORT/PATH, whatever carried the MQTT in the session. A session of WebSocket
+      without MQTT is repeated at a URL of WebSocket, with its recorded path where the URL has
+      none, and with its recorded fields, but for extensions and what is hidden.
 
       What its clients sent, the server gets again, on as many connections: each packet when
       all that came before it in the session, on any connection, has happened, and as much
@@ -34,6 +36,7 @@ enum ReplayDriveCommand: Command {
         reprise replay drive session.jsonl mqtt://localhost
         reprise replay drive customer.pcap mqtts://host --speed max --ca-file ca.pem
         reprise replay drive customer.pcap ws://localhost:8080/mqtt --client-id meter-7
+        reprise replay drive chat.pcap ws://localhost:8080 --header 'Authorization: Bearer t'
       """)
 
   static func run(_ arguments: Arguments, _ console: Console) throws -> ExitStatus {
@@ -46,6 +49,7 @@ enum ReplayDriveCommand: Command {
     if url.isSecure { console.noteKeyLog() }
     guard let run = try SessionRun(arguments, console) else { return .unable }
     var script = run.script
+    if script.isWebSocket { try check(url, username, password) }
     script.replaceCredentials(username: username, password: password)
     if let hidden = script.connections.first(where: \.lacksPassword) {
       console.note(
@@ -58,6 +62,22 @@ enum ReplayDriveCommand: Command {
     }
     return try run.run(with: place.name, repeats: run.options.repeats) {
       ReplayClients(script, run.options.settings, at: place)
+    }
+  }
+
+  /// Checks that what was typed is for a session of WebSocket alone.
+  private static func check(
+    _ url: BrokerURL, _ username: String?, _ password: [UInt8]?
+  ) throws(UsageError) {
+    guard url.path != nil else {
+      throw UsageError(
+        "\(url) is a URL of MQTT, and the session is WebSocket without it",
+        "type ws://HOST:PORT/PATH or wss://HOST:PORT/PATH")
+    }
+    guard username == nil, password == nil else {
+      throw UsageError(
+        "WebSocket has no user name and no password",
+        "type what the server lets in by as --header 'Authorization: ...'")
     }
   }
 

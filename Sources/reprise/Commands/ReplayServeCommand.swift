@@ -21,7 +21,10 @@ enum ReplayServeCommand: Command {
 
       A client that connects gets the next connection of a client of its identifier; where the
       session has none, the next one that is free. MQTT 3.1, 3.1.1 and 5.0 are spoken, over TCP,
-      WebSocket and, with --ca-folder, TLS, whatever carried them in the session.
+      WebSocket and, with --ca-folder, TLS, whatever carried them in the session. Where the
+      session has WebSocket and no MQTT, that is served, in order of the targets that clients
+      ask for, without extensions; a message that answers another by its id may come before what
+      stands in front of it.
 
       What clients send is compared with the session. Packets that nothing from the server
       separates may come in any order; pings, repeated messages and acknowledgements that the

@@ -10,6 +10,8 @@ struct Play {
   private(set) var divergence: ReplayDivergence?
   /// What the end has sent that the test has not looked at.
   private(set) var sent: [MQTTPacket.Content] = []
+  /// The same, whatever is spoken.
+  private(set) var units: [ReplayUnit] = []
   /// How the end has ended the connection.
   private(set) var ended: ConnectionClosing.How?
   /// What was let pass.
@@ -34,12 +36,26 @@ struct Play {
     try take(ReplayPacket(content, version, dup: dup))
   }
 
+  /// Says something of WebSocket; returns what the end says then, in words.
+  @discardableResult
+  mutating func say(_ body: Event.Body) -> [String] {
+    guard divergence == nil, let unit = body.unit else { return [] }
+    let before = units.count
+    switch end.take(unit, at: now, by: &tempo) {
+    case .matched: break
+    case .passed: passed += 1
+    case .diverged(let divergence): self.divergence = divergence
+    }
+    advance()
+    return units[before...].map(\.words)
+  }
+
   /// Sends bytes of the test's, which need not be a packet that can be read.
   mutating func send(bytes: [UInt8]) throws { _ = try take(ReplayPacket(bytes)) }
 
   private mutating func take(_ packet: ReplayPacket) throws -> [MQTTPacket.Content] {
     guard divergence == nil else { return [] }
-    switch end.take(packet, at: now, by: &tempo) {
+    switch end.take(.packet(packet), at: now, by: &tempo) {
     case .matched: break
     case .passed: passed += 1
     case .diverged(let divergence): self.divergence = divergence
@@ -66,7 +82,9 @@ struct Play {
     var new: [MQTTPacket.Content] = []
     while true {
       switch end.next(at: now, by: &tempo, isFree: { _ in true }) {
-      case .send(let packet, _): if let content = packet.decoded?.content { new.append(content) }
+      case .send(let unit, _):
+        units.append(unit)
+        if let content = unit.packet?.decoded?.content { new.append(content) }
       case .end(let how): ended = how
       case .wait, .nothing:
         sent += new
