@@ -2,7 +2,7 @@ import RepriseCore
 
 /// What the first bytes of a side say of all of them.
 ///
-/// Who connects to the port of another server is answered by its words. Cut into packets they would make faults of MQTT,
+/// A client that connects to the port of another server is answered by its words. Cut into packets they would make faults of MQTT,
 /// which nobody has sent.
 enum MQTTBeginning {
   /// They did not come yet.

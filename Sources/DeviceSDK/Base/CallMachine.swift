@@ -16,7 +16,7 @@ protocol CallMachine: StateMachine {
   ///   - isAnswered: Whether its answer is there; otherwise that may come still, and nobody waits for it.
   mutating func close(_ id: CallID, isAnswered: Bool)
 
-  /// Nobody waits for a call any more.
+  /// Gives up a call that is waited for no longer.
   mutating func cancel(_ id: CallID)
 }
 

@@ -4,7 +4,7 @@ struct ReplyMemory: Sendable {
   enum Outcome: Sendable {
     /// It was answered.
     case answered
-    /// Nobody waited for it any more.
+    /// Its call was given up before.
     case abandoned
   }
 

@@ -65,7 +65,7 @@ extension GatewayStateMachine {
     if case .subscribing(let subscribing) = call { release([subscribing.filter]) }
   }
 
-  /// Nobody waits for a call any more; of what was sent for it, a subscription is taken back.
+  /// Gives up a call that is waited for no longer; of what was sent for it, a subscription is taken back.
   mutating func cancel(_ id: CallID) {
     let call = calls[id]
     close(id, isAnswered: false)

@@ -31,7 +31,7 @@ extension GatewayStateMachine {
     }
   }
 
-  /// Nobody waits for a login any more, which is not tried again.
+  /// Gives up a login that is waited for no longer, and is not tried again.
   private mutating func dropLast(
     _ id: OperationID, _ operation: LineOperation, _ error: GatewayError
   ) {

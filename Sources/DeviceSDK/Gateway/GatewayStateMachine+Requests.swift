@@ -130,7 +130,7 @@ extension GatewayStateMachine {
     noteDelay(of: operation)
   }
 
-  /// Nobody waits for a request any more.
+  /// Gives up a request that is waited for no longer.
   mutating func abandon(_ id: RequestID) {
     if let request = requests.removeValue(forKey: id) { forget(request, id, .abandoned) }
   }

@@ -23,7 +23,7 @@ package struct GatewayStateMachine: DeviceMachine {
     case sweep(CallID)
     /// The UNSUBSCRIBE that marks its end, with the filter that it was for.
     case sweepEnd(CallID, String)
-    /// Nobody waits for it.
+    /// It is waited for no longer.
     case nothing
 
     static var takingBack: Self { .nothing }

@@ -101,7 +101,7 @@ public struct LinkErrorCode: RawRepresentable, Sendable, Hashable {
   public static let channelJoinTopicFailed = LinkErrorCode(-11_015)
   /// The topic is not joined.
   public static let channelTopicNotJoined = LinkErrorCode(-11_016)
-  /// Nobody has joined the topic.
+  /// The topic was joined by no user.
   public static let channelTopicNotExist = LinkErrorCode(-11_017)
   /// What was said with the joining of a topic is longer than 256 bytes.
   public static let channelInvalidTopicMeta = LinkErrorCode(-11_018)

@@ -131,7 +131,7 @@ public struct LinkSubscribeFeatures: OptionSet, Sendable, Hashable {
   public static let presence = LinkSubscribeFeatures(rawValue: 1)
   /// What is published.
   public static let message = LinkSubscribeFeatures(rawValue: 4)
-  /// Nobody else is told of this user.
+  /// Other users are not told of this one.
   public static let beQuiet = LinkSubscribeFeatures(rawValue: 16)
 }
 
@@ -152,6 +152,6 @@ public struct LinkJoinFeatures: OptionSet, Sendable, Hashable {
   public static let metadata = LinkJoinFeatures(rawValue: 2)
   /// The locks of the channel, of which there are none.
   public static let lock = LinkJoinFeatures(rawValue: 4)
-  /// Nobody else is told of this user.
+  /// Other users are not told of this one.
   public static let beQuiet = LinkJoinFeatures(rawValue: 8)
 }

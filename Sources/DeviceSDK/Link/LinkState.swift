@@ -40,7 +40,7 @@ public enum LinkOperation: Int, Sendable, Hashable, CaseIterable {
 
 /// Why a link came into another state; the raw values are the vendor's.
 public enum LinkReason: Int, Sendable, Hashable, CaseIterable {
-  /// Nobody said.
+  /// The reason was not told.
   case unknown = 0
   /// The application logs in.
   case login = 1

@@ -31,7 +31,7 @@ extension MessageLinkMachine: LinkStateMachine {
     }
   }
 
-  /// Nobody waits for a call any more; a subscription is taken back.
+  /// Gives up a call that is waited for no longer; a subscription is taken back.
   mutating func cancel(_ id: CallID) {
     let call = calls[id]
     close(id, isAnswered: false)

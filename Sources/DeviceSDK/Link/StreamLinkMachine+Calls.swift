@@ -38,7 +38,7 @@ extension StreamLinkMachine: LinkStateMachine {
     }
   }
 
-  /// Nobody waits for a call any more; what it has begun with a topic is taken back.
+  /// Gives up a call that is waited for no longer; what it has begun with a topic is taken back.
   mutating func cancel(_ id: CallID) {
     let call = calls[id]
     close(id, isAnswered: false)

@@ -146,7 +146,7 @@ package final class ReplayServer: ReplayParty {
       link.connection.goOn(now)
       wake = earlier(wake, goOn(link, now))
       wake = earlier(wake, link.connection.wakeTime)
-      // Who says nothing is no client of the session.
+      // A connection on which nothing is said is none of the session.
       if link.end == nil, link.begin.advanced(by: settings.patience) <= now {
         link.connection.reset(now)
       }

@@ -39,7 +39,7 @@ final class ReplayedMQTT: ReplayConnection {
   func pong(_ now: Timestamp) { send(.pingresp, now) }
 
   func leave(_ now: Timestamp) {
-    // Who leaves without a word would have its will be told.
+    // A client that leaves without a word has its will be told.
     send(.disconnect, now)
     finish(now)
   }

@@ -128,7 +128,7 @@ final class ReplayedSocket: ReplayConnection {
   func pong(_ now: Timestamp) {}
 
   func leave(_ now: Timestamp) {
-    // 1001 is that of who goes away (RFC 6455 section 7.4.1).
+    // 1001 is that of an end that goes away (RFC 6455 section 7.4.1).
     if part.isOpen, !hasClosed { close([0x03, 0xE9], now) }
     stream.finish(now)
   }

@@ -20,13 +20,13 @@ struct SharedWorld: Sendable {
 
   /// What the reader of a client is at.
   enum Reader: Sendable, Equatable {
-    /// Nobody has used the client.
+    /// The client was not used.
     case absent
     /// A task has something in hand; nil where an action was performed and nobody has read yet.
     case busy(by: Int?)
     /// It is busy, and nobody waits for it any more.
     case overtaken
-    /// Nobody reads, nor has anything in hand.
+    /// It neither reads nor has anything in hand.
     case resting
     /// It waits for its turn.
     case waiting(Turn)
@@ -153,7 +153,7 @@ struct SharedWorld: Sendable {
     }
   }
 
-  /// Nobody waits any longer for those that are busy, as nothing has happened for long.
+  /// Waits no longer for the seats that are busy, as nothing has happened for long.
   mutating func overtakeBusySeats() {
     for number in seats.indices {
       guard case .busy(let task) = seats[number].reader else { continue }

@@ -128,7 +128,7 @@ public protocol EventConsumer {
 
   /// Has at hand what it knows of a connection which one of the next events is of, where that makes it faster.
   ///
-  /// Nobody has to tell it, and the event need not come.
+  /// It need not be told, and the event need not come.
   mutating func expect(connection: Int)
 }
 

@@ -79,7 +79,7 @@ extension ReplayedEnd {
       guard case .theirs(let group) = roles[step] else { continue }
       let recorded = script.steps[step].unit
       if let current {
-        // Nobody sees what a server waits for before it delivers something.
+        // It is not seen what a server waits for before it delivers something.
         let isNear = own == .client ? unit.isMessage : group == current
         guard isNear else { break }
         if own == .client, recorded?.isMessage != true { continue }
@@ -178,13 +178,13 @@ extension ReplayedEnd {
   /// What is missing where the other end leaves.
   private func leaves(before end: Int) -> ReplayDivergence? {
     for step in first..<max(first, end) where doneTimes[step] == nil {
-      // Nobody waits for the question whether he lives.
+      // A Ping is not waited for.
       guard let unit = script.steps[step].unit, !unit.isPing else { continue }
       switch roles[step] {
       case .theirs, .theirAnswer:
         return missing(step, "the \(own.other.rawValue) ends the connection")
       case .ours: return unsent(step)
-      // Who leaves without an answer can do without it.
+      // An end that leaves without an answer can do without it.
       case .ourAnswer, .passing: continue
       }
     }

@@ -1,7 +1,7 @@
 import RepriseCore
 import Wire
 
-/// What the steps of a connection are to who plays one end of it: what they wait for, and what they may come before.
+/// What the steps of a connection are to the end of it that is played: what they wait for, and what they may come before.
 struct StepRoles: Sendable {
   /// What a step is.
   enum Role: Sendable, Hashable {
@@ -13,7 +13,7 @@ struct StepRoles: Sendable {
     case theirs(group: Int)
     /// The other end's, an answer to a step of ours; nil where that is not on this connection.
     case theirAnswer(to: Int?)
-    /// Neither sent nor waited for: pings are answered as they come, and who has what was said need not say it again.
+    /// Neither sent nor waited for: pings are answered as they come, and what has come need not come again.
     case passing
   }
 
@@ -112,7 +112,7 @@ struct StepRoles: Sendable {
   private mutating func ours(_ packet: ReplayPacket, _ answered: Int?) -> Role {
     if let answered {
       if packet.endsExchange, let id = packet.packetID { underWay.remove(id) }
-      // Who had no answer to something else waited for no answer at all; subscriptions are of several calls.
+      // A client without an answer to something else waited for no answer at all; subscriptions are of several calls.
       let separates = [.puback, .pubcomp].contains(packet.type) && underWay.isEmpty
       if separates { group += 1 }
       return .ourAnswer(to: answered)

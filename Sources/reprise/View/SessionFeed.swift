@@ -81,7 +81,7 @@ final class SessionFeed: ViewedSource, Sendable {
     }
   }
 
-  /// Nobody looks any more.
+  /// The session is looked at no longer.
   private struct Stopped: Error {}
 
   /// What hands the events of the file to the feed.
