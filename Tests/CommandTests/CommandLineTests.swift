@@ -127,6 +127,16 @@ import Testing
       "convert writes no compressed files; write to standard output and pipe it to gzip: -o -"
     ),
     (
+      ["convert", "x", "-o", "there/y.csv"],
+      "the end of 'y.csv' names no format that convert writes; name it .jsonl, .pcapng or .pcap, or "
+        + "add --format"
+    ),
+    (
+      ["replay", "serve", "a.pcap", "b.pcap", "--", "app", "{port}"],
+      "replay serve takes one FILE, and 'b.pcap' is a second one; serve it by a run of its own, or "
+        + "merge captures by mergecap"
+    ),
+    (
       ["convert", "x", "-o", "y.jsonl", "--plain"],
       "--plain is for captures that are written; name one: -o FILE.pcapng"
     ),

@@ -128,7 +128,14 @@ enum ConvertCommand: Command {
       throw UsageError(
         "convert writes no compressed files", "write to standard output and pipe it to gzip: -o -")
     }
-    return formats.first { path.hasSuffix("." + $0.name) }?.format ?? .recording
+    if let named = formats.first(where: { path.hasSuffix("." + $0.name) }) { return named.format }
+    let name = path.split(separator: "/").last ?? ""
+    guard path == "-" || path.hasPrefix("/dev/") || !name.dropFirst().contains(".") else {
+      throw UsageError(
+        "the end of '\(name)' names no format that convert writes",
+        "name it .jsonl, .pcapng or .pcap, or add --format")
+    }
+    return .recording
   }
 
   /// The last part of a path: where the file lay is nobody's business who gets the recording.

@@ -43,6 +43,13 @@ enum ReplayServeCommand: Command {
 
   static func run(_ arguments: Arguments, _ console: Console) throws -> ExitStatus {
     let words = Array(arguments.operands.dropFirst())
+    if let second = words.first,
+      [".pcap", ".pcapng", ".jsonl", ".gz"].contains(where: second.hasSuffix)
+    {
+      throw UsageError(
+        "replay serve takes one FILE, and '\(second)' is a second one",
+        "serve it by a run of its own, or merge captures by mergecap")
+    }
     let command = words.isEmpty ? nil : ClientCommand(words: words, .any)
     // What can't be listened on need not be read for.
     let served = try ServedPlace(
