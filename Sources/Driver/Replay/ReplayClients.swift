@@ -151,8 +151,8 @@ package final class ReplayClients: ReplayParty {
     // Others may come before what is next on this one.
     switch end.next(at: now, by: &tempo, isFree: { _ in isFirst }) {
     case .send(let unit, let place):
-      link.connection.send(unit, now)
-      news.append(unit.event(at: place, from: .client, now))
+      let said = link.connection.send(unit, now)
+      news.append(said.event(at: place, from: .client, now))
       return (nil, true)
     case .end(let how):
       link.close(how, now)

@@ -29,7 +29,11 @@ protocol ReplayConnection: AnyObject {
   /// Sends what is due by itself.
   func goOn(_ now: Timestamp)
   /// Says something.
-  func send(_ unit: ReplayUnit, _ now: Timestamp)
+  /// - Parameters:
+  ///   - unit: What was said in the session.
+  ///   - now: The time.
+  /// - Returns: What is said in this run, which has a handshake of its own.
+  func send(_ unit: ReplayUnit, _ now: Timestamp) -> ReplayUnit
   /// Asks whether the other end lives, by which it knows that this one does.
   func ping(_ now: Timestamp)
   /// Answers that.

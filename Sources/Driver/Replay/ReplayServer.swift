@@ -168,8 +168,8 @@ package final class ReplayServer: ReplayParty {
     while true {
       switch end.next(at: now, by: &tempo, isFree: { self.isFree($0, index) }) {
       case .send(let unit, let place):
-        link.connection.send(unit, now)
-        news.append(unit.event(at: place, from: .server, now))
+        let said = link.connection.send(unit, now)
+        news.append(said.event(at: place, from: .server, now))
       case .end(let how): link.close(how, now)
       case .wait(let time): return time
       case .nothing: return end.isDone ? leave(link, end, now) : give(up: end, tempo, now)

@@ -30,8 +30,9 @@ final class ReplayedMQTT: ReplayConnection {
 
   func goOn(_ now: Timestamp) { connection.goOn(now) }
 
-  func send(_ unit: ReplayUnit, _ now: Timestamp) {
+  func send(_ unit: ReplayUnit, _ now: Timestamp) -> ReplayUnit {
     if let packet = unit.packet { connection.send(packet.bytes, now) }
+    return unit
   }
 
   func ping(_ now: Timestamp) { send(.pingreq, now) }

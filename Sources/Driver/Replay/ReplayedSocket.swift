@@ -97,30 +97,30 @@ final class ReplayedSocket: ReplayConnection {
 
   // MARK: What is said
 
-  func send(_ unit: ReplayUnit, _ now: Timestamp) {
+  func send(_ unit: ReplayUnit, _ now: Timestamp) -> ReplayUnit {
     switch unit {
-    case .packet: return
+    case .packet: return unit
     case .handshake(.request(let recorded)):
-      guard let target else { return }
+      guard let target else { return unit }
       let request = recorded.asked(at: target)
       self.request = request
       stream.send(request.head.bytes, now)
-    case .handshake(.response(let recorded)): answer(recorded, now)
+      return .handshake(.request(request))
+    case .handshake(.response(let recorded)):
+      guard let request else { return unit }
+      let head = recorded.answering(request)
+      stream.send(head.bytes, now)
+      if recorded.accepts { part.open(nil) }
+      return .handshake(.response(WebSocketResponse(head, to: request)))
     case .frame(let frame):
-      guard part.isOpen, !hasClosed else { return }
+      guard part.isOpen, !hasClosed else { return unit }
       if frame.header.opcode == .close {
         close(frame.payload, now)
       } else {
         say(frame.header.opcode, frame.payload, now)
       }
+      return unit
     }
-  }
-
-  private func answer(_ recorded: WebSocketResponse, _ now: Timestamp) {
-    guard let request else { return }
-    let head = recorded.answering(request)
-    stream.send(head.bytes, now)
-    if recorded.accepts { part.open(nil) }
   }
 
   func ping(_ now: Timestamp) { say(.ping, [], now) }
