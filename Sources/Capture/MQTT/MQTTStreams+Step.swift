@@ -61,6 +61,7 @@ extension MQTTStreams {
         side: direction.side, arrival: direction.arrival, content: content,
         position: awaited?.end ?? 0))
     guard connection.ownBacklog.isOverLimit else { return }
+    connection.ownBacklog.isGivenUp = true
     connection.isOrderGivenUp = true
     direction.mqtt.isHeldBack = false
     connection.ownBacklog.release(around: [])
@@ -73,8 +74,17 @@ extension MQTTStreams {
       holdBack(loss, direction)
       return true
     }
-    guard direction.mqtt.isOutOfStep else { return false }
-    resynchronize(direction, isFinal: true, then: loss)
+    guard !direction.mqtt.isOutOfStep else {
+      resynchronize(direction, isFinal: true, then: loss)
+      return true
+    }
+    // What is looked at came before it, and nothing that is missing here settles it.
+    let connection = direction.connection
+    guard connection.stage == .mqtt, connection[direction.side.other].isOutOfStep,
+      connection.backlog?.isGivenUp != true
+    else { return false }
+    direction.mqtt.isHeldBack = true
+    holdBack(loss, direction)
     return true
   }
 
@@ -100,6 +110,7 @@ extension MQTTStreams {
     }
     if direction.mqtt.resynchronizer == nil, connection[other].resynchronizer == nil {
       connection.isOrderGivenUp = false
+      connection.backlog?.isGivenUp = false
     }
     connection[other].isHeldBack = false
     guard connection.backlog != nil || !pieces.isEmpty || next != nil else { return }

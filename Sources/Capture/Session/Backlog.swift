@@ -27,6 +27,8 @@ final class Backlog {
   private var waitingBytes = 0
   /// Whether what is due is being handed on: what turns out to be due meanwhile is handed on by the same turn.
   var isDraining = false
+  /// Whether more waited than is worth it, and the side that is looked at has not come into step since.
+  var isGivenUp = false
 
   /// More than an answer or two is not worth the wait: who looks on live wants to see something.
   private static let mostBytes = 64 << 10

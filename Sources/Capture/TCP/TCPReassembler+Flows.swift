@@ -7,10 +7,12 @@ extension TCPReassembler {
     _ arrival: Arrival
   ) -> Flow? {
     guard let known else { return newFlow(key, isFromLower, segment, arrival) }
-    guard segment.flags.contains(.syn), isNewConnection(segment, on: known, isFromLower) else {
-      return known
-    }
+    guard segment.flags.contains(.syn), isNewConnection(segment, on: known, isFromLower, arrival)
+    else { return known }
     if known.isWanted, !known.isClosed { cut(known, arrival) }
+    if segment.flags.contains(.acknowledgment), let flow = flowOfRepeatedSYN(behind: known) {
+      return flow
+    }
     return newFlow(key, isFromLower, segment, arrival)
   }
 
@@ -43,7 +45,7 @@ extension TCPReassembler {
 
   /// Tells whether a SYN begins another connection between the same ports.
   func isNewConnection(
-    _ segment: borrowing TCPSegment, on flow: Flow, _ isFromLower: Bool
+    _ segment: borrowing TCPSegment, on flow: Flow, _ isFromLower: Bool, _ arrival: Arrival
   ) -> Bool {
     let side: Side = isFromLower == flow.isFirstLower ? .first : .second
     guard flow[side].nextSequence != nil else { return false }
@@ -55,7 +57,13 @@ extension TCPReassembler {
       let isCopy =
         flow.clockOfSYN != nil && flow.clockOfSYN == segment.timestampValue
         || flow.isBehind(segment, of: side, orWithIt: true)
-      return flow.isClosed && !isAnswer && !isCopy
+      guard flow.isClosed, !isAnswer, !isCopy else { return false }
+      // Without clocks it may be either: what is sent behind it tells.
+      let hasClock = flow.clockOfSYN != nil || segment.timestampValue != nil
+      let hasSpoken = flow[.first].isBegun || flow[.second].isBegun
+      guard !hasClock, hasSpoken, !flow.isMade, segment.payloadWireLength == 0 else { return true }
+      flow.note(segment, of: side, arrival)
+      return false
     }
     // A copy of the beginning of a connection that is in the capture from the middle, or of one before.
     if let offset, offset < flow[side].offset, flow.isBehind(segment, of: side) { return false }
@@ -65,10 +73,77 @@ extension TCPReassembler {
     {
       return false
     }
+    if mayBeBeginning(segment, flow, side) {
+      if !isAnswer { flow.note(segment, of: side, arrival) }
+      return false
+    }
     guard flow.isFromStart, isAnswer, !flow.isClosed else { return true }
     // An answer that the capture saw late, behind the first bytes, acknowledges this connection's SYN.
     let acknowledged = flow[side.other].offset(of: segment.acknowledgmentNumber)
     return acknowledged.map { !(0...Self.largestWindow).contains($0) } ?? true
+  }
+
+  /// Tells whether a SYN, or the answer to one, may be of the beginning of a connection that is in the capture from the
+  /// middle: both its numbers stand before what is there, as where two captures were merged by clocks that differ.
+  private func mayBeBeginning(
+    _ segment: borrowing TCPSegment, _ flow: Flow, _ side: Side
+  ) -> Bool {
+    guard !flow.isFromStart, !flow.isMade, segment.timestampValue == nil,
+      segment.payloadWireLength == 0, flow[side].mayHold(segment.sequenceNumber &+ 1),
+      let place = flow[side].offset(of: segment.sequenceNumber &+ 1),
+      place <= flow[side].startOffset
+    else { return false }
+    return !segment.flags.contains(.acknowledgment)
+      || flow[side.other].mayHold(segment.acknowledgmentNumber)
+  }
+
+  /// Begins a connection with a SYN that may have been one of the connection before, if a segment shows that it was not.
+  ///
+  /// Of two captures of one traffic that were merged by clocks that differ, one shows a connection again behind its end.
+  /// An end that begins with the same number every time, as simple ones do, meets another number of the other end, or
+  /// says something else.
+  /// - Returns: Whether it does.
+  @inline(never)
+  mutating func takeBehindRepeatedSYN(
+    _ segment: borrowing TCPSegment, _ direction: Direction
+  ) -> Bool {
+    let old = direction.connection
+    guard old.repeatedSYN != nil, isNoCopy(segment, direction) else { return false }
+    cut(old, direction.arrival)
+    guard flowOfRepeatedSYN(behind: old) != nil else { return false }
+    take(segment)
+    return true
+  }
+
+  /// The connection that a SYN began that might have been one of the connection before.
+  private mutating func flowOfRepeatedSYN(behind old: Flow) -> Flow? {
+    guard let syn = old.repeatedSYN else { return nil }
+    old.repeatedSYN = nil
+    let isFirst = syn.side == .first
+    let opening = FlowOpening(
+      first: isFirst ? old.opening.first : old.opening.second,
+      second: isFirst ? old.opening.second : old.opening.first, isFromStart: true,
+      arrival: syn.arrival)
+    let flow = Flow(
+      key: old.key, isFirstLower: isFirst ? old.isFirstLower : !old.isFirstLower,
+      opening: opening, clockOfSYN: nil)
+    flow.begin(with: syn)
+    flows.insert(flow)
+    return flow
+  }
+
+  /// Tells whether a segment can't be one of a connection, sent or captured again.
+  private func isNoCopy(_ segment: borrowing TCPSegment, _ direction: Direction) -> Bool {
+    let (flow, side) = (direction.connection, direction.side)
+    if segment.flags.contains(.acknowledgment),
+      !flow[side.other].mayHold(segment.acknowledgmentNumber)
+    {
+      return true
+    }
+    let sequence = segment.sequenceNumber &+ (segment.flags.contains(.syn) ? 1 : 0)
+    if !segment.flags.contains(.reset), !flow[side].mayHold(sequence) { return true }
+    return flow.isFromStart && flow[side].offset(of: sequence) == flow[side].startOffset
+      && flow.contradicts(segment.payload, of: side)
   }
 
   /// The most bytes behind all that came of a stream that an answer to it acknowledges before any other answer came.

@@ -67,6 +67,11 @@ struct TCPReassembler<Consumer: TCPConsumer> {
     @exclusivity(unchecked) var elsewhere: SIMD2<UInt32>?
     /// A reset that has its place behind bytes that were not captured yet.
     @exclusivity(unchecked) var reset: Reset?
+    /// A SYN that came later and may be the one with which the connection began; nil where none did.
+    @exclusivity(unchecked) var repeatedSYN: RepeatedSYN?
+    /// What both streams begin with.
+    @exclusivity(unchecked) private var beginnings = InlineArray<2, StreamBeginning>(
+      repeating: StreamBeginning())
     /// The frame with which it began that something waits.
     @exclusivity(unchecked) var waitsSince: Int
     /// Whether the SYN was captured, so that the stream of the first side begins at its beginning.
@@ -154,6 +159,32 @@ struct TCPReassembler<Consumer: TCPConsumer> {
       }
     }
 
+    /// Takes the SYN that it begins with, and that was captured before the flow was made.
+    func begin(with syn: RepeatedSYN) {
+      segments = 1
+      self[.first].start(behind: syn.sequence, isSeen: true)
+      handshake.begin(.first, isAnswer: false, at: syn.arrival.time.nanoseconds)
+    }
+
+    /// Notes a SYN of which it is not known whether it is one that was captured before.
+    func note(_ syn: borrowing TCPSegment, of side: Side, _ arrival: Arrival) {
+      repeatedSYN = RepeatedSYN(side: side, sequence: syn.sequenceNumber &+ 1, arrival: arrival)
+    }
+
+    /// Whether it was put together from a recording.
+    var isMade: Bool { vantage != nil }
+
+    /// Notes the first bytes of a stream.
+    @inline(never)
+    func note(beginning bytes: RawSpan, of side: Side) {
+      beginnings[side.rawValue] = StreamBeginning(bytes)
+    }
+
+    /// Tells whether bytes are others than those with which a stream begins.
+    func contradicts(_ bytes: RawSpan, of side: Side) -> Bool {
+      beginnings[side.rawValue].contradicts(bytes)
+    }
+
     /// Tells whether a segment of a side was sent before one that was captured, by the side's own clock.
     func isBehind(
       _ segment: borrowing TCPSegment, of side: Side, orWithIt: Bool = false
@@ -208,6 +239,14 @@ struct TCPReassembler<Consumer: TCPConsumer> {
     var segment: Int
   }
 
+  /// A SYN of which it is not known whether it is one that was captured before.
+  struct RepeatedSYN {
+    var side: Side
+    /// The number behind it.
+    var sequence: UInt32
+    var arrival: Arrival
+  }
+
   /// Takes the next segment of the capture.
   mutating func take(_ segment: borrowing TCPSegment) {
     let time = segment.time ?? last.time
@@ -226,7 +265,13 @@ struct TCPReassembler<Consumer: TCPConsumer> {
     flow.lastFrame = segment.frame
     let side: Side = isFromLower == flow.isFirstLower ? .first : .second
     guard flow.isWanted, !flow.isClosed else {
-      guard flow.isClosed, isOfAnother(segment, Direction(flow, side, arrival)) else { return }
+      guard flow.isClosed else { return }
+      let direction = Direction(flow, side, arrival)
+      guard flow.repeatedSYN == nil else {
+        _ = takeBehindRepeatedSYN(segment, direction)
+        return
+      }
+      guard isOfAnother(segment, direction) else { return }
       return takeAnew(segment, in: flow, key, isFromLower, arrival)
     }
     if !flow.isCalm, isOfEarlier(segment, flow, side) { return statistics.strayedSegments += 1 }
@@ -237,6 +282,7 @@ struct TCPReassembler<Consumer: TCPConsumer> {
     let isCalm = flow.isCalm
     let direction = Direction(consume flow, side, arrival)
     if isCalm, takeInPlace(segment, direction) { return }
+    if direction.connection.repeatedSYN != nil, takeBehindRepeatedSYN(segment, direction) { return }
     if isOfAnother(segment, direction) {
       return takeAnew(segment, in: direction.connection, key, isFromLower, arrival)
     }
@@ -354,6 +400,9 @@ struct TCPReassembler<Consumer: TCPConsumer> {
   }
 
   mutating func deliver(_ bytes: RawSpan, length: Int, _ direction: Direction) {
+    if !direction.connection[direction.side].isBegun {
+      direction.connection.note(beginning: bytes, of: direction.side)
+    }
     direction.connection[direction.side].advance(by: length)
     guard direction.connection.isWanted else { return }
     let told = told(direction)

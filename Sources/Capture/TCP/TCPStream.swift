@@ -124,6 +124,17 @@ struct TCPStream {
     return offset + distance
   }
 
+  /// So much may be missing of a stream that is in the capture from the middle.
+  private static let farthestStart = 1 << 24
+
+  /// Whether a sequence number may be one of the stream, or of its end, which need not all be captured.
+  func mayHold(_ sequence: UInt32) -> Bool {
+    guard nextSequence != nil else { return true }
+    guard let place = offset(of: sequence) else { return false }
+    let start = startOffset - (isExact ? 1 : Self.farthestStart)
+    return place >= start && place <= offset + Self.farthestBack
+  }
+
   // MARK: Acknowledgements
 
   /// Takes an acknowledgement of the receiver.

@@ -66,6 +66,7 @@ extension WebSocketStreams {
         side: direction.side, arrival: direction.arrival, content: content,
         position: awaited?.end ?? 0))
     guard backlog.isOverLimit else { return }
+    backlog.isGivenUp = true
     state.isOrderGivenUp = true
     state[direction.side].isHeldBack = false
     backlog.release(around: [])
@@ -80,8 +81,16 @@ extension WebSocketStreams {
       holdBack(loss, direction, state)
       return true
     }
-    guard state[direction.side].isOutOfStep else { return false }
-    resynchronize(direction, state, isFinal: true, then: loss)
+    guard !state[direction.side].isOutOfStep else {
+      resynchronize(direction, state, isFinal: true, then: loss)
+      return true
+    }
+    // What is looked at came before it, and nothing that is missing here settles it.
+    guard state[direction.side.other].isOutOfStep, !state.isAnswerGuessed,
+      state.backlog?.isGivenUp != true
+    else { return false }
+    state[direction.side].isHeldBack = true
+    holdBack(loss, direction, state)
     return true
   }
 
@@ -109,6 +118,7 @@ extension WebSocketStreams {
     }
     if state[direction.side].resynchronizer == nil, state[other].resynchronizer == nil {
       state.isOrderGivenUp = false
+      state.backlog?.isGivenUp = false
     }
     state[other].isHeldBack = false
     guard state.backlog != nil || !pieces.isEmpty || next != nil else { return }

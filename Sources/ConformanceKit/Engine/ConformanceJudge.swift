@@ -201,7 +201,10 @@ public struct ConformanceJudge: EventConsumer {
     if event.context.isOrderUncertain { table[place].isOrderUncertain = true }
     let hearing = Hearing(
       event.context, mode, &table[place], of: event.subject, givingUp: givingUp)
-    if event.context.isOrderUncertain { doubtOrder(at: place, hearing) }
+    if event.context.isOrderUncertain || table[place].isLastMisplaced {
+      doubtOrder(at: place, hearing)
+      table[place].isLastMisplaced = event.context.isOrderUncertain
+    }
     return hearing
   }
 

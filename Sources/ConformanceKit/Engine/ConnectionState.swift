@@ -25,6 +25,9 @@ struct ConnectionState {
   /// Whether the order of its directions was not known at some place, and whether bytes are missing.
   var isOrderUncertain = false
   var hasLoss = false
+  /// Whether the place of the last event among those of the other direction was not known: what it opened may have been
+  /// settled by what stands in front of it.
+  var isLastMisplaced = false
   /// The memory that it was last measured to take, in bytes.
   var amount = 0
   /// Why what was known of it was given up; nil where it was not.

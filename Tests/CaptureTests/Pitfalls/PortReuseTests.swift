@@ -16,10 +16,9 @@ import Wire
     for isClosed in [true, false] {
       var first = Self.session.dialogue()
       if !isClosed { first.segments.removeLast(3) }
-      // The very same numbers are no exception once the first connection is closed.
-      let isSame = start == 1_000
-      guard isClosed || !isSame else { continue }
-      let second = Self.session.dialogue(client: start, server: isSame ? 5_000 : start &+ 77)
+      // A client that begins with the same number is no exception once the first connection is closed.
+      guard isClosed || start != 1_000 else { continue }
+      let second = Self.session.dialogue(client: start, server: start &+ 900_077)
       let tap = Tap(first.segments + second.segments)
       let comment: Comment = "closed: \(isClosed)"
       for connection in 1...2 {
@@ -129,7 +128,7 @@ import Wire
 
   @Test(
     "19: all of a connection comes once more behind its end, as where it was captured twice",
-    arguments: [(9 as UInt32?, 9 as UInt32?, 1), (9, 10, 2), (nil, nil, 2), (9, nil, 2)])
+    arguments: [(9 as UInt32?, 9 as UInt32?, 1), (9, 10, 2), (nil, nil, 1), (9, nil, 2)])
   func copyBehindTheEnd(clock: UInt32?, second: UInt32?, connections: Int) {
     var once = Self.session.dialogue().segments
     var again = once
@@ -139,6 +138,81 @@ import Wire
     #expect(tap.openings.count == connections)
     #expect(tap.packets(.client).count == connections * Self.session.packets(.client).count)
     #expect(tap.gaps == [] && tap.malformations == [] && tap.faults == [])
+  }
+
+  /// A session that says the same as ``session``, but for the name of its client.
+  private static let other: Session = {
+    var other = session
+    other.turns[0].bytes[15] = UInt8(ascii: "2")
+    return other
+  }()
+
+  @Test(
+    "19: without clocks the numbers of the other end, and what is said, tell a copy from a connection"
+  )
+  func sameNumber() {
+    let first = Self.session.dialogue()
+    #expect(Tap(first.segments + first.segments).openings.count == 1)
+    // An end that begins with the same number each time, and a server that does not; or both do, and say something else.
+    let anew = Self.session.dialogue(server: 900_000)
+    let unlike = Self.other.dialogue()
+    for (again, session) in [(anew, Self.session), (unlike, Self.other)] {
+      for missing in [[], [1], [2], [1, 2]] {
+        var segments = again.segments
+        for place in missing.reversed() { segments.remove(at: place) }
+        let tap = Tap(first.segments + segments)
+        #expect(tap.openings.map(\.isFromStart) == [true, true])
+        #expect(tap.openings.map(\.firstFrame) == [1, first.segments.count + 1])
+        for peer in Peer.allCases {
+          #expect(tap.packets(peer, connection: 2) == session.packets(peer))
+        }
+        #expect(tap.closings == [.fin, .fin])
+        #expect(tap.gaps == [] && tap.malformations == [] && tap.faults == [])
+        // The answer to the SYN of a copy need not be there.
+        var copy = first.segments
+        for place in missing.reversed() { copy.remove(at: place) }
+        #expect(Tap(copy + copy).openings.count == 1)
+        #expect(Tap(copy + first.segments).openings.count == 1)
+        #expect(Tap(first.segments + copy).openings.count == 1)
+      }
+    }
+  }
+
+  @Test(
+    "19: the beginning of a connection comes behind its middle, as where it was captured twice",
+    arguments: [4, 6, 20])
+  func copyOfTheBeginning(start: Int) {
+    let whole = Self.session.dialogue().segments
+    for end in [whole.count, whole.count - 8] {
+      let middle = Array(whole[start..<end])
+      for missing in 0...3 {
+        let tap = Tap(middle + whole.dropFirst(missing))
+        #expect(tap.openings.map(\.isFromStart) == [false], "\(end) \(missing)")
+        #expect(tap.closings == [.fin])
+      }
+      // Another connection, whose first number happens to stand as near.
+      for again in [
+        Self.session.dialogue(server: 90_000_000), Self.session.dialogue(server: 3_000_000_000),
+      ] {
+        let tap = Tap(middle + again.segments)
+        #expect(tap.openings.map(\.isFromStart) == [false, true])
+        #expect(tap.openings.last?.firstFrame == middle.count + 1)
+        for peer in Peer.allCases {
+          #expect(tap.packets(peer, connection: 2) == Self.session.packets(peer))
+        }
+      }
+    }
+  }
+
+  @Test("19: a client that was refused asks again with the same number")
+  func refused() {
+    var first = Dialogue()
+    first.add(.client, .syn, acknowledges: false)
+    first.segments.append(
+      Segment(sender: .server, sequence: 0, acknowledgment: 1_001, flags: .reset))
+    let tap = Tap(first.segments + Self.session.dialogue().segments)
+    tap.expectWhole(Self.session)
+    #expect(tap.closings == [.fin])
   }
 
   /// A session that ends by a reset of the client.

@@ -130,6 +130,39 @@ import Wire
     }
   }
 
+  @Test(
+    "In the middle of a connection a loss waits for what came before it and is still looked at",
+    arguments: [true, false])
+  func lossInTheMiddle(isLost: Bool) {
+    var session = WebSocketDialogue()
+    session.open(subprotocol: "mqtt")
+    session.dialogue.segments.removeAll()
+    func send(_ sender: Peer, _ packet: [UInt8]) {
+      let bytes = session.bytes(sender, [.binary(packet)])
+      // The server writes a frame in two segments.
+      let head = sender == .server ? 5 : bytes.count
+      session.dialogue.send(sender, Array(bytes.prefix(head)), acknowledged: false)
+      session.dialogue.send(sender, Array(bytes.dropFirst(head)), acknowledged: false)
+    }
+    send(.client, SmallPacket.publish(9))
+    // The answer to that, and a message that was answered, too.
+    send(.server, SmallPacket.puback(9))
+    send(.server, SmallPacket.publish(1))
+    send(.client, SmallPacket.puback(1))
+    send(.server, SmallPacket.publish(1))
+    send(.client, SmallPacket.puback(1))
+    session.dialogue.segments.removeSubrange(1...2)
+    if isLost { session.dialogue.segments.remove(at: 3) }
+    let tap = session.tap()
+    // What can be read does not wait: then it is not known what it answers.
+    #expect(
+      Self.lines(tap).filter { $0.contains("PUB") || $0.hasPrefix(">GAP") }
+        == [">PUBLISH 9"]
+        + (isLost ? ["<PUBLISH? 1", ">GAP"] : [">PUBACK 1", "<PUBLISH? 1"])
+        + ["<PUBLISH 1", ">PUBACK 1"])
+    #expect(tap.reserved == 0)
+  }
+
   @Test("More than an answer or two does not wait for frames, and the order is not known then")
   func limitInFrames() {
     var (session, places) = Self.frames(1, from: .server)

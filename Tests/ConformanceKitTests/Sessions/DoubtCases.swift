@@ -3,7 +3,7 @@ import Wire
 
 // What a capture does not tell: the order of both directions, and what a cut packet answers.
 extension SessionCase {
-  static let doubts: [SessionCase] = orders311 + cutAnswers
+  static let doubts: [SessionCase] = orders311 + misplaced311 + cutAnswers
 
   private static let orders311: [SessionCase] = [
     .isOpen("3.12.4-1", "behind a PINGREQ the order is not known", saying: "what came first") {
@@ -33,6 +33,30 @@ extension SessionCase {
       $0.suback(10, 2)
       $0.ping()
       $0.pong()
+      $0.finish()
+    },
+  ]
+
+  private static let misplaced311: [SessionCase] = [
+    .isOpen(
+      "2.3.1-4", "in front of a message whose order is not known stands what may answer it",
+      saying: "what came first"
+    ) {
+      $0.start()
+      $0.acknowledge(.client, .puback, 1)
+      $0.publish(.server, "a", qos: 1, id: 1)
+      $0.doubtOrder()
+      $0.publish(.server, "b", qos: 1, id: 1)
+      $0.acknowledge(.client, .puback, 1)
+      $0.finish()
+    },
+    .fails("2.3.1-4", "the message behind one whose order is not known is not answered") {
+      $0.start()
+      $0.publish(.server, "a", qos: 1, id: 2)
+      $0.doubtOrder()
+      $0.publish(.server, "b", qos: 1, id: 1)
+      $0.publish(.server, "c", qos: 1, id: 1)
+      $0.acknowledge(.client, .puback, 1)
       $0.finish()
     },
   ]
