@@ -52,7 +52,7 @@ final class WebSocketConnection {
   /// Whether it was taken for open though its answer is not in the capture, and its client has sent nothing since.
   @exclusivity(unchecked) var isAnswerGuessed = false
   /// What waits for a side that is out of step; nil where nothing ever did.
-  private(set) var backlog: Backlog?
+  @exclusivity(unchecked) private(set) var backlog: Backlog?
   /// Whether it is not known in which order frames of both sides came that are looked for now.
   @exclusivity(unchecked) var isOrderGivenUp = false
   /// What the client sent behind its request before the answer came.
@@ -67,6 +67,8 @@ final class WebSocketConnection {
   // Beside the directions, because frames are received while they are being cut.
   private var firstReceiver = WebSocketReceiver(from: .client)
   private var secondReceiver = WebSocketReceiver(from: .server)
+  /// The memory that they take, in bytes: asked for with every piece, and another one behind a frame alone.
+  @exclusivity(unchecked) private var receiving = (first: 0, second: 0)
   /// What of fragmented messages may not be shown.
   @exclusivity(unchecked) private var firstSecrets = FragmentSecrets()
   @exclusivity(unchecked) private var secondSecrets = FragmentSecrets()
@@ -98,16 +100,16 @@ final class WebSocketConnection {
   /// The memory that everything unfinished takes, in bytes.
   var reserved: Int {
     let sum =
-      first.reserved + second.reserved + firstReceiver.reserved + secondReceiver.reserved
-      + (backlog?.reserved ?? 0)
-    if case .undecided(let held) = cargo { return sum + opening + held.reserved }
-    return sum + opening
+      first.reserved + second.reserved + receiving.first + receiving.second
+      + (backlog?.reserved ?? 0) + (isOpen && early.isEmpty ? 0 : opening)
+    if case .undecided(let held) = cargo { return sum + held.reserved }
+    return sum
   }
 
   /// What the handshake takes of it.
   private var opening: Int {
     switch phase {
-    case .open: early.isEmpty ? 0 : early.reserved
+    case .open: early.reserved
     case .request(let head): head.reserved + (response?.reserved ?? 0) + early.reserved
     case .asked: reservedOffers + (response?.reserved ?? 0) + early.reserved
     case .idle, .other: (response?.reserved ?? 0) + early.reserved
@@ -128,7 +130,17 @@ final class WebSocketConnection {
   /// Gives back the memory of what inflates the frames of a side.
   /// - Returns: Whether the next compressed frames may not be readable for that.
   func giveUpInflating(_ side: Side) -> Bool {
-    side == .first ? firstReceiver.giveUp() : secondReceiver.giveUp()
+    defer { noteReceiving(side) }
+    return side == .first ? firstReceiver.giveUp() : secondReceiver.giveUp()
+  }
+
+  /// Notes what memory the frames of a side take now.
+  private func noteReceiving(_ side: Side) {
+    if side == .first {
+      receiving.first = firstReceiver.reserved
+    } else {
+      receiving.second = secondReceiver.reserved
+    }
   }
 
   /// Begins to take frames.
@@ -149,6 +161,7 @@ final class WebSocketConnection {
     }
     firstReceiver = receiver(.first)
     secondReceiver = receiver(.second)
+    receiving = (0, 0)
     guard !isFromStart else { return }
     firstSecrets.lose()
     secondSecrets.lose()
@@ -163,6 +176,7 @@ final class WebSocketConnection {
     } else {
       secondReceiver.receive(bytes, header, use)
     }
+    noteReceiving(side)
   }
 
   /// Tells that frames of a side are missing.

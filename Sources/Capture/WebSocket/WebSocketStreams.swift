@@ -15,16 +15,18 @@ struct WebSocketStreams {
     _ bytes: RawSpan, _ direction: Direction,
     _ state: WebSocketConnection
   ) -> Bool {
-    if state[direction.side].isHeldBack {
+    // Asked for once: each time counts the references to it.
+    let own = state[direction.side]
+    if own.isHeldBack {
       holdBack(.bytes(bytes.withUnsafeBytes { Array($0) }), direction, state)
       return true
     }
-    state[direction.side].offset += bytes.byteCount
+    own.offset += bytes.byteCount
     if state.isAnswerGuessed, direction.isFromClient, asksAgain(bytes, direction, state) {
       return takeRequest(bytes, direction, state)
     }
     guard !state.isOpen else {
-      takeFrames(bytes, endingAt: state[direction.side].offset, direction, state)
+      takeFrames(bytes, endingAt: own.offset, direction, state)
       return true
     }
     if direction.isFromClient { return takeRequest(bytes, direction, state) }
@@ -53,15 +55,16 @@ struct WebSocketStreams {
     _ bytes: RawSpan, endingAt end: Int, _ direction: Direction, _ state: WebSocketConnection
   ) {
     guard !bytes.isEmpty else { return }
-    guard state[direction.side].resynchronizer == nil else {
-      state[direction.side].resynchronizer?.take(bytes, direction.arrival)
+    let own = state[direction.side]
+    guard own.resynchronizer == nil else {
+      own.resynchronizer?.take(bytes, direction.arrival)
       return resynchronize(direction, state, isFinal: false)
     }
     do throws(WebSocketFramingError) {
-      try state[direction.side].framer.consume(bytes) { frame, header, offset in
+      try own.framer.consume(bytes) { frame, header, offset in
         receive(frame, header, at: offset, direction, state)
       }
-      leaveIfDisproved(endingAt: end, direction, state)
+      if own.disproof != nil { leaveIfDisproved(endingAt: end, direction, state) }
     } catch {
       let malformation = Malformation(
         code: error.code.rawValue, offset: error.offset, message: error.code.message)
@@ -75,22 +78,23 @@ struct WebSocketStreams {
     _ bytes: RawSpan, _ header: WebSocketFrameHeader, at offset: Int, _ direction: Direction,
     _ state: WebSocketConnection, lost: Int = 0
   ) {
-    guard state[direction.side].disproof == nil else { return }
+    let own = state[direction.side]
+    guard own.disproof == nil else { return }
     emitter.secrets?.frameOffset = offset
-    let lost = max(lost, state[direction.side].lostInFrame)
-    state[direction.side].lostInFrame = 0
-    let isDoubtful = state[direction.side].doubt > 0
-    if !isDoubtful { state[direction.side].isMasked = header.isMasked }
+    let lost = max(lost, own.lostInFrame)
+    own.lostInFrame = 0
+    let isDoubtful = own.doubt > 0
+    if !isDoubtful { own.isMasked = header.isMasked }
     let evidence = isDoubtful ? WebSocketChain.evidence(of: header, in: bytes) : 0
     state.receive(bytes, header, from: direction.side) { frame in
       if isDoubtful {
         // Nobody sends MQTT as text, but what is taken for a text may be anything.
         let isNoText = state.carriesMQTT == true && frame.opcode == .text && evidence < 4
         guard frame.faults.isEmpty, !isNoText else {
-          state[direction.side].disproof = offset
+          own.disproof = offset
           return
         }
-        state[direction.side].doubt -= evidence
+        own.doubt -= evidence
       }
       if frame.missing > 0, lost == 0, header.frameSize != nil {
         // Bytes that were there, but more than are kept of one frame.

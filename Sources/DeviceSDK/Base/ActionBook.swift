@@ -16,7 +16,7 @@ struct ActionBook<Purpose: Sendable>: Sendable {
       last &+= 1
     } while last == .max || purposes[ClientAction.ID(rawValue: last)] != nil
     let id = ClientAction.ID(rawValue: last)
-    purposes[id] = purpose
+    if let purpose { purposes[id] = purpose }
     return id
   }
 
@@ -30,5 +30,8 @@ struct ActionBook<Purpose: Sendable>: Sendable {
   }
 
   /// Returns what an action was for, as it is answered now; nil when that is of no interest any more.
-  mutating func close(_ id: ClientAction.ID) -> Purpose? { purposes.removeValue(forKey: id) }
+  mutating func close(_ id: ClientAction.ID) -> Purpose? {
+    // A heartbeat is answered with nothing open, mostly.
+    purposes.isEmpty ? nil : purposes.removeValue(forKey: id)
+  }
 }

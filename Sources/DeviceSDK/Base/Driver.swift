@@ -239,12 +239,13 @@ package final class Driver<Machine: StateMachine>: Sendable {
   private func attend(_ outputs: ArraySlice<Output>, patience: Int) -> Attendance? {
     var (outputs, patience) = (outputs, patience)
     while true {
-      while let output = outputs.popFirst() {
-        switch output {
+      for place in outputs.indices {
+        switch outputs[place] {
         case .tell(let effect): tell(effect)
         case .complete(let id, let result): complete(id, result.mapError { $0 })
         case .perform(let action):
-          return Attendance(action: action, behind: outputs, patience: patience)
+          return Attendance(
+            action: action, behind: outputs[(place + 1)...], patience: patience)
         }
       }
       patience -= 1

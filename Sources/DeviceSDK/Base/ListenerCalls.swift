@@ -31,24 +31,31 @@ final class ListenerCalls: Sendable {
     _ listeners: WeakListeners<Listener>, _ news: News, isMessage: Bool = false,
     _ call: @escaping @Sendable (Listener, News) -> Void
   ) -> Bool {
-    let (alive, gone) = listeners.alive()
-    noteGone(gone)
-    for entry in alive {
-      guard entry.onMain else {
-        call(entry.listener, news)
+    let entries = listeners.entries
+    var gone = 0
+    // By their places: a copy of an entry costs more than the call.
+    for place in entries.indices {
+      guard let listener = entries[place].listener() else {
+        gone += 1
         continue
       }
-      let id = entry.id
+      guard entries[place].onMain else {
+        call(listener, news)
+        continue
+      }
+      let id = entries[place].id
       append(isMessage: isMessage) {
         if let listener = listeners.listener(id) { call(listener, news) }
       }
     }
-    return !alive.isEmpty
+    if gone > 0 { forget(gone, of: listeners) }
+    return gone < entries.count
   }
 
   /// Tells of listeners that went without being removed: perhaps their owner did not mean to let them go.
-  private func noteGone(_ count: Int) {
-    if count > 0 { log(.debug, .listener, "\(count) listeners no longer exist") }
+  private func forget<Listener>(_ count: Int, of listeners: WeakListeners<Listener>) {
+    listeners.forgetGone()
+    log(.debug, .listener, "\(count) listeners no longer exist")
   }
 
   /// Has something done on the main actor, behind what is waiting for it already.

@@ -2,19 +2,14 @@ import Synchronization
 
 /// Listeners that are held weakly: who lets go of one hears nothing more, and nothing is leaked.
 package final class WeakListeners<Listener: Sendable>: Sendable {
-  private struct Entry {
-    let id: UInt64
-    weak var object: (any AnyObject & Sendable)?
-    let listener: @Sendable () -> Listener?
-    let onMain: Bool
-  }
-
-  /// A listener that is alive.
-  struct Living {
-    let listener: Listener
-    let onMain: Bool
+  /// A listener, as long as it is alive.
+  struct Entry {
     /// Names the listener for ``WeakListeners/listener(_:)``.
     let id: UInt64
+    fileprivate weak var object: (any AnyObject & Sendable)?
+    /// Returns the listener; nil when it is no more.
+    let listener: @Sendable () -> Listener?
+    let onMain: Bool
   }
 
   private struct State {
@@ -54,23 +49,11 @@ package final class WeakListeners<Listener: Sendable>: Sendable {
     state.withLock { $0.entries.first { $0.id == id }?.listener() }
   }
 
-  /// Returns the listeners that are alive, and how many have gone since the last time.
-  func alive() -> (listeners: [Living], gone: Int) {
-    state.withLock { state in
-      guard !state.entries.isEmpty else { return ([], 0) }
-      var alive: [Living] = []
-      alive.reserveCapacity(state.entries.count)
-      var gone = 0
-      // Asked for with every message: each is loaded once, and nothing is moved while all are there.
-      for entry in state.entries {
-        if let listener = entry.listener() {
-          alive.append(Living(listener: listener, onMain: entry.onMain, id: entry.id))
-        } else {
-          gone += 1
-        }
-      }
-      if gone > 0 { state.entries.removeAll { $0.object == nil } }
-      return (alive, gone)
-    }
-  }
+  /// The listeners in the order in which they were added, of which some may have gone.
+  ///
+  /// Asked for with every message, so that they are lent as they are kept.
+  var entries: [Entry] { state.withLock { $0.entries } }
+
+  /// Forgets the listeners that are no more.
+  func forgetGone() { state.withLock { $0.entries.removeAll { $0.object == nil } } }
 }

@@ -103,7 +103,7 @@ extension LinkStateMachine {
   /// Puts what the session wants done behind what was said before.
   mutating func flush() {
     guard !session.actions.isEmpty else { return }
-    outputs += session.actions.map { .perform($0) }
+    for action in session.actions { outputs.append(.perform(action)) }
     session.actions.removeAll(keepingCapacity: true)
   }
 

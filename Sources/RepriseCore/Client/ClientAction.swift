@@ -76,10 +76,20 @@ public struct Message: Sendable, Hashable {
   /// Whether the message says anything besides its topic and its payload.
   public var hasProperties: Bool { box != nil }
 
+  /// Creates a message that says nothing besides its topic and its payload.
+  public init(
+    topic: String, payload: [UInt8], qos: QoS = .atMostOnce, isRetained: Bool = false
+  ) {
+    self.topic = topic
+    self.payload = payload
+    self.qos = qos
+    self.isRetained = isRetained
+  }
+
   /// Creates a message.
   public init(
     topic: String, payload: [UInt8], qos: QoS = .atMostOnce, isRetained: Bool = false,
-    properties: MessageProperties = MessageProperties()
+    properties: MessageProperties
   ) {
     self.topic = topic
     self.payload = payload
