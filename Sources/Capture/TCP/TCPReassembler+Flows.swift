@@ -102,13 +102,21 @@ extension TCPReassembler {
   /// Of two captures of one traffic that were merged by clocks that differ, one shows a connection again behind its end.
   /// An end that begins with the same number every time, as simple ones do, meets another number of the other end, or
   /// says something else.
-  /// - Returns: Whether it does.
+  /// - Returns: Whether it does, or the segment is one of a connection that is over.
   @inline(never)
   mutating func takeBehindRepeatedSYN(
     _ segment: borrowing TCPSegment, _ direction: Direction
   ) -> Bool {
     let old = direction.connection
-    guard old.repeatedSYN != nil, isNoCopy(segment, direction) else { return false }
+    guard let syn = old.repeatedSYN else { return false }
+    guard isNoCopy(segment, direction) else { return old.isClosed }
+    // It may be of a third one, whose SYN was not captured.
+    let number =
+      direction.side == syn.side ? segment.sequenceNumber : segment.acknowledgmentNumber
+    guard number &- syn.sequence <= UInt32(Self.largestWindow) else {
+      old.repeatedSYN = nil
+      return false
+    }
     cut(old, direction.arrival)
     guard flowOfRepeatedSYN(behind: old) != nil else { return false }
     take(segment)

@@ -267,10 +267,7 @@ struct TCPReassembler<Consumer: TCPConsumer> {
     guard flow.isWanted, !flow.isClosed else {
       guard flow.isClosed else { return }
       let direction = Direction(flow, side, arrival)
-      guard flow.repeatedSYN == nil else {
-        _ = takeBehindRepeatedSYN(segment, direction)
-        return
-      }
+      if flow.repeatedSYN != nil, takeBehindRepeatedSYN(segment, direction) { return }
       guard isOfAnother(segment, direction) else { return }
       return takeAnew(segment, in: flow, key, isFromLower, arrival)
     }

@@ -204,6 +204,18 @@ import Wire
     }
   }
 
+  @Test("19: behind a copy comes another connection whose SYN was not captured")
+  func anotherBehindACopy() {
+    let first = Self.session.dialogue()
+    let third = Self.data(client: 90_000_000, server: 70_000_000)
+    let tap = Tap(first.segments + first.segments + third)
+    #expect(tap.openings.map(\.isFromStart) == [true, false])
+    for peer in Peer.allCases {
+      #expect(tap.packets(peer, connection: 2) == Self.session.packets(peer))
+    }
+    #expect(tap.gaps == [] && tap.malformations == [])
+  }
+
   @Test("19: a client that was refused asks again with the same number")
   func refused() {
     var first = Dialogue()
