@@ -1,4 +1,4 @@
-/// Values by keys that are hashes already, in one block: open addressing, at most half full.
+/// Values by keys that are hashes already, in one block: open addressing, at most two thirds full.
 struct FlatTable<Value> {
   private struct Slot {
     /// The key; 0 is a free slot.
@@ -23,7 +23,8 @@ struct FlatTable<Value> {
   /// The value of a key, made from the one that is there; false where there is no room for another one.
   @inline(__always)
   mutating func update(_ key: UInt64, _ body: (inout Value, _ isNew: Bool) -> Void) -> Bool {
-    if slots.count < 2 * (count + 1) {
+    // A full table has no free slot too many: it takes three slots for two entries, and its limit is 64 doubled.
+    if 2 * slots.count < 3 * (count + 1) {
       guard count < limit else { return updateKnown(key, body) }
       grow()
     }
@@ -51,7 +52,7 @@ struct FlatTable<Value> {
   /// Has the place of a key at hand, which is asked for soon.
   @inline(__always)
   func prefetch(_ key: UInt64) {
-    slots.prefetch(Self.home(Self.stored(key)) & (slots.count - 1))
+    slots.prefetch(home(Self.stored(key)))
   }
 
   /// Whether it takes no further keys.
@@ -69,23 +70,27 @@ struct FlatTable<Value> {
 
   private static func stored(_ key: UInt64) -> UInt64 { key == 0 ? 1 : key }
 
+  /// Where a key would stand if it were alone: its hash, as a part of one, of all slots.
   @inline(__always)
-  private static func home(_ stored: UInt64) -> Int {
-    Int(truncatingIfNeeded: stored ^ stored >> 32)
+  private func home(_ stored: UInt64) -> Int {
+    let hash = UInt64(UInt32(truncatingIfNeeded: stored ^ stored >> 32))
+    return Int(truncatingIfNeeded: (hash &* UInt64(truncatingIfNeeded: slots.count)) >> 32)
   }
 
   @inline(__always)
   private func find(_ key: UInt64) -> Int {
     let key = Self.stored(key)
-    let mask = slots.count - 1
-    var slot = Self.home(key) & mask
-    while slots[slot].key != 0, slots[slot].key != key { slot = (slot + 1) & mask }
+    var slot = home(key)
+    while slots[slot].key != 0, slots[slot].key != key {
+      slot += 1
+      if slot == slots.count { slot = 0 }
+    }
     return slot
   }
 
   private mutating func grow() {
     let old = slots
-    slots = Array(repeating: Slot(key: 0, value: empty), count: max(64, 2 * old.count))
+    slots = Array(repeating: Slot(key: 0, value: empty), count: max(96, 2 * old.count))
     for slot in old where slot.key != 0 { slots[find(slot.key)] = slot }
   }
 }

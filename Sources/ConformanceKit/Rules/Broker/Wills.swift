@@ -24,17 +24,23 @@ struct Wills {
     var isSaid = false
     /// The last DISCONNECT that dropped it.
     var drop: Drop?
-    /// The last end of a connection behind which it is to be published.
-    var due: Due?
-    /// Whether somebody got it for that.
+    /// Whether somebody got it for the end that made it due.
     var isHeard = false
-    /// The first delivery before the time, and the CONNACK of the client that was back before it.
-    var early: Sight?
-    var back: Sight?
     /// Whether it was counted that it was dropped, that it stayed away, and that nothing came for a later connection.
     var dropIsShown = false
     var absenceIsShown = false
     var laterIsShown = 0
+    /// What is not known of most wills, apart; nil where there is nothing of it.
+    private var course: Boxed<Course>?
+  }
+
+  /// What became of a will that was not dropped.
+  fileprivate struct Course {
+    var due: Due?
+    var early: Sight?
+    var back: Sight?
+
+    var isEmpty: Bool { due == nil && early == nil && back == nil }
   }
 
   /// A packet on a connection.
@@ -249,5 +255,31 @@ struct TopicMarks {
     guard !isEmpty else { return false }
     let place = Self.place(topic)
     return bits[place >> 6] >> UInt64(place & 63) & 1 == 1
+  }
+}
+
+extension Wills.Will {
+  /// The last end of a connection behind which it is to be published.
+  var due: Wills.Due? {
+    get { course?.value.due }
+    set { change { $0.due = newValue } }
+  }
+
+  /// The first delivery before the time.
+  var early: Wills.Sight? {
+    get { course?.value.early }
+    set { change { $0.early = newValue } }
+  }
+
+  /// The CONNACK of the client that was back before the time.
+  var back: Wills.Sight? {
+    get { course?.value.back }
+    set { change { $0.back = newValue } }
+  }
+
+  private mutating func change(_ body: (inout Wills.Course) -> Void) {
+    var next = course?.value ?? Wills.Course()
+    body(&next)
+    course = next.isEmpty ? nil : Boxed(next)
   }
 }
