@@ -138,12 +138,17 @@ struct ReplayPlayer<Plan: ReplayPlan>: Sendable {
 
 /// Gives the machine what the application's own code answers at once.
 private final class Answering<Plan: ReplayPlan>: Sendable {
-  private let answer = Mutex<(@Sendable (Plan.Machine.Effect) -> Void)?>(nil)
+  /// A closure by itself would be wrapped once more whenever a generic lock lends it, and a session has many effects.
+  private struct Answer: Sendable {
+    let give: @Sendable (Plan.Machine.Effect) -> Void
+  }
+
+  private let answer = Mutex<Answer?>(nil)
 
   /// Answers through a driver, which keeps this and is not kept by it.
   func begin(_ plan: Plan, through driver: Driver<Plan.Machine>) {
     answer.withLock {
-      $0 = { [weak driver] effect in
+      $0 = Answer { [weak driver] effect in
         guard let driver else { return }
         let calls = driver.read { plan.answers(to: effect, on: $0, at: driver.now) }
         if !calls.isEmpty { driver.submit(calls.map { ($0, { _ in }) }) }
@@ -151,5 +156,5 @@ private final class Answering<Plan: ReplayPlan>: Sendable {
     }
   }
 
-  func take(_ effect: Plan.Machine.Effect) { answer.withLock { $0 }?(effect) }
+  func take(_ effect: Plan.Machine.Effect) { answer.withLock { $0 }?.give(effect) }
 }
