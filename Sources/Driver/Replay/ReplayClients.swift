@@ -219,4 +219,8 @@ package final class ReplayClients: ReplayParty {
   package func breakOff(_ now: Timestamp) {
     for link in links where !link.connection.isOver { link.connection.leave(now) }
   }
+
+  package var isAwaited: Bool { false }
+
+  package func stop() {}
 }

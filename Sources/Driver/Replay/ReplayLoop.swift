@@ -35,9 +35,15 @@ package protocol ReplayParty: AnyObject {
   /// - Returns: The packets as events, each with its place in the session and the time of now.
   func takeNews() -> [Event]
 
+  /// Whether a client that was started has still to end.
+  var isAwaited: Bool { get }
+
   /// Ends all connections.
   /// - Parameter now: The time.
   func breakOff(_ now: Timestamp)
+
+  /// Stops what was started.
+  func stop()
 }
 
 extension ReplayParty {
@@ -54,7 +60,7 @@ extension ReplayParty {
     var buffer = [UInt8](repeating: 0, count: 1 << 16)
     // So often it is looked whether it is to end.
     let pace: Int32 = 100
-    defer { breakOff(clock.now) }
+    defer { leave(clock, isStopped: isStopped, &buffer) }
     while true {
       let next = goOn(clock.now)
       for event in takeNews() { try tell(event) }
@@ -65,5 +71,18 @@ extension ReplayParty {
       _ = poll(&files, nfds_t(files.count), min(wait, pace))
       service(files[...], &buffer, clock.now)
     }
+  }
+
+  /// Ends all connections and what was started, which first has the time to end by itself: it may have more to tell.
+  private func leave(_ clock: LiveClock, isStopped: () -> Bool, _ buffer: inout [UInt8]) {
+    let deadline = clock.now.advanced(by: ReplayLink.grace)
+    breakOff(clock.now)
+    while isAwaited, !isStopped(), clock.now < deadline {
+      var files = interests
+      // A process that ends wakes nobody.
+      _ = poll(&files, nfds_t(files.count), 10)
+      service(files[...], &buffer, clock.now)
+    }
+    stop()
   }
 }

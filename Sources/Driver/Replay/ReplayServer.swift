@@ -82,7 +82,8 @@ package final class ReplayServer: ReplayParty {
     }
     guard let first = events.first, first.revents != 0 else { return }
     while let socket = try? listener.accept() {
-      links.append(ReplayLink(connection(on: socket), at: now))
+      // Behind the end there is nothing for a client that comes again.
+      if ending == nil { links.append(ReplayLink(connection(on: socket), at: now)) }
     }
   }
 
@@ -232,6 +233,9 @@ package final class ReplayServer: ReplayParty {
 
   package func breakOff(_ now: Timestamp) {
     for link in links { link.connection.finish(now) }
-    process?.terminate()
   }
+
+  package var isAwaited: Bool { process?.isRunning ?? false }
+
+  package func stop() { process?.terminate() }
 }

@@ -33,7 +33,7 @@ enum ReplayServeCommand: Command {
       came, and what to type next.
 
       With -- COMMAND it starts the client, with {port}, {host}, {url} and {ca} in the place of
-      what they name, and stops it at the end.
+      what they name, and stops it if it still runs two seconds after the end.
 
       Examples:
         reprise replay serve session.jsonl --listen localhost:1883

@@ -236,6 +236,40 @@ import Testing
     #expect(served.output.contains("  differs:  \(differs)\n"), "\(served.output)")
   }
 
+  @Test("A client that is started and diverges still comes to its own end")
+  func leavesAClientItsEnd() async throws {
+    let file = directory.file("told.txt")
+    // The shell goes on when its first program has gone; nothing is waited for, so that stopping it would be first.
+    let text =
+      "mosquitto_pub -h 127.0.0.1 -p {port} -V mqttv311 -i sensor-1 -q 1 -t plant/boiler/pressure -m 2.5;"
+      + " mosquitto_pub --help > /dev/null; echo done > \(file)"
+    let run = try await RunningCommand.run(
+      [
+        "replay", "serve", Self.recording("qos-levels-v311"), "--connection", "3", "--speed", "max",
+        "--", "sh", "-c", text,
+      ], in: directory)
+    #expect(run.status == 1, "\(run.output)\(run.errors)")
+    #expect(run.output.contains("  differs:  payload: expected 2.4, actual 2.5\n"))
+    #expect(try String(contentsOfFile: file, encoding: .utf8) == "done\n")
+  }
+
+  @Test("A client that never ends is stopped", .timeLimit(.minutes(5)))
+  func stopsAClient() async throws {
+    let pipe = directory.file("pipe")
+    #expect(mkfifo(pipe, 0o600) == 0)
+    // What reads comes to an end when all who could write are gone.
+    let reader = try Child(["cat", pipe])
+    let text =
+      "exec 3> \(pipe); mosquitto_pub -h 127.0.0.1 -p {port} -V mqttv311 -i sensor-1 -t a -m 2.5; sleep 600"
+    let run = try await RunningCommand.run(
+      [
+        "replay", "serve", Self.recording("qos-levels-v311"), "--connection", "3", "--speed", "max",
+        "--", "sh", "-c", text,
+      ], in: directory)
+    #expect(run.status == 1 && run.output.contains("the replay diverged: "))
+    #expect(await reader.wait() == 0)
+  }
+
   @Test("A client that is started is one that is served")
   func startsAClient() async throws {
     let run = try await RunningCommand.run(
