@@ -70,6 +70,16 @@ struct HeldViolationsTests {
     #expect(try doubt(.keepAlive, on: 7) { $0.noteUnseen(from: time(0), to: time(99)) } == nil)
   }
 
+  @Test(
+    "The clock of a capture may have been set on its own connection, on one that it rests on, or on any"
+  )
+  func clocks() throws {
+    #expect(try doubt { $0.noteSet(3) } == nil)
+    #expect(try doubt { $0.noteSet(2) } == .clockMayBeSet)
+    #expect(try doubt(evidence: [1, 3]) { $0.noteSet(3) } == .clockMayBeSet)
+    #expect(try doubt { $0.noteAnySet() } == .clockMayBeSet)
+  }
+
   /// What was captured away from a client shows that it was silent by what it acknowledged meanwhile.
   @Test("A silence stands where it is shown")
   func silences() throws {

@@ -16,6 +16,7 @@ public struct ConformanceJudge: EventConsumer {
   /// Whether connections of the file may have been left out.
   private var isSelection = false
   var seen = SeenProtocols()
+  var pauses = PauseWatch()
   /// The clauses in the order of their places in the tally; nil in the place of a rule without one.
   private static let places: [ClauseKey?] = MQTTJudge.clauses + WebSocketJudge.clauses
   /// The clauses that there are rules for.
@@ -78,6 +79,7 @@ public struct ConformanceJudge: EventConsumer {
     mqtt.broker.hasOwnMessages = options.hasOwnMessages || options.isDriven
     table.beginFile(reporting: options.connections.map { $0[file] ?? [] })
     forgottenConnections = 0
+    pauses = PauseWatch()
     pages = []
     webSocket.beginFile()
   }
@@ -88,6 +90,8 @@ public struct ConformanceJudge: EventConsumer {
       tally.held.note(closing, of: event.context.connection)
     }
     if event.context.isSelected { note(.leftOut) }
+    let (pause, isDoubtful) = pauses.take(event.context.time)
+    if pause > 0 || isDoubtful { watchPauses(pause, event) }
     take(event)
     if table.reserved > table.limit { makeRoom(event.context) }
   }
@@ -225,7 +229,7 @@ public struct ConformanceJudge: EventConsumer {
     case .closed, .attempted, .gap, .malformed, .opened, .http, .tls: return
     }
     if table[place].clocks.differ, table[place].rare != nil {
-      table[place].ownRare.webSocket.clocksDiffer = true
+      table[place].ownRare.webSocket.clockDoubt = table[place].clocks.doubt
     }
   }
 

@@ -152,7 +152,7 @@ struct ConnectionState {
       return .undecided(.gap(of: .client))
     }
     if let last = self[answerer].lastTime, last.nanoseconds(since: time) > Self.patience {
-      if clocks.differ { return .undecided(.clocksDiffer) }
+      if clocks.differ { return .undecided(clocks.doubt) }
       // An end that is slow, and answers one after the other, may not have come to it yet.
       let slowest = longestWait(for: answerer)
       let isBehind =

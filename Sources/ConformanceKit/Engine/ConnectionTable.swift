@@ -142,6 +142,19 @@ struct ConnectionTable {
     isRetold = false
   }
 
+  /// How many connections are open.
+  var count: Int { places.count }
+
+  /// Looks at all open connections.
+  func visit(_ look: (borrowing ConnectionState) -> Void) {
+    for place in places.values { look(states[place]) }
+  }
+
+  /// Changes all open connections.
+  mutating func change(_ change: (inout ConnectionState) -> Void) {
+    for place in places.values { change(&states[place]) }
+  }
+
   /// The numbers of the open connections.
   var numbers: [Int] { places.keys.sorted() }
 }

@@ -36,6 +36,9 @@ struct HeldViolations {
   private var unseen: [Stretch] = []
   /// The connections on which something that was sent arrived late.
   private var late: Set<Int> = []
+  /// The connections that were open where the clock may have been set, and whether it may have been set for any.
+  private var set: Set<Int> = []
+  private var mayAnyBeSet = false
   /// What is known of the silences of clients that seem to have been silent for too long, by their connections.
   private var silences: [Int: Silences] = [:]
   /// Whether there were more of the former, or of the latter, than are kept: then any may be among them.
@@ -73,6 +76,14 @@ struct HeldViolations {
     }
     if silences[connection] != nil { silences[connection] = .told(closing.clientSilence) }
   }
+
+  /// Takes note that the clock may have been set while a connection was open.
+  mutating func noteSet(_ connection: Int) {
+    if set.count < Self.mostStretches { set.insert(connection) } else { mayAnyBeSet = true }
+  }
+
+  /// Takes note that nobody knows whether the clock was set.
+  mutating func noteAnySet() { mayAnyBeSet = true }
 
   /// Whether a violation has to wait also where somebody wants to be told of it at once: what was captured away from a
   /// client shows no silence of it.
@@ -148,9 +159,9 @@ struct HeldViolations {
       }
     }
     if hasMoreLate { return .tooMany }
-    guard !late.isEmpty else { return nil }
-    let others = violation.text.evidence.map(\.connection)
-    return late.contains(own) || others.contains(where: late.contains) ? .arrivedLate : nil
+    let all = [own] + violation.text.evidence.map(\.connection)
+    if all.contains(where: late.contains) { return .arrivedLate }
+    return mayAnyBeSet || all.contains(where: set.contains) ? .clockMayBeSet : nil
   }
 
   /// The times of unseen connections in their order, none of which touches the next.

@@ -54,7 +54,8 @@ extension ConnectionState {
   /// The state of a connection that was as others are until now.
   private var unmetRare: RareState {
     RareState(
-      webSocket: WebSocketState(isRemade: givenUp != nil, clocksDiffer: clocks.differ))
+      webSocket: WebSocketState(
+        isRemade: givenUp != nil, clockDoubt: clocks.differ ? clocks.doubt : nil))
   }
 
   @inline(__always)

@@ -8,6 +8,7 @@ enum UndecidedReason: Int, CaseIterable, Sendable {
   case serverGap
   case orderUncertain
   case clocksDiffer
+  case clockMayBeSet
   case incompletePacket
   case endOfCapture
   case requesterLeft
@@ -125,6 +126,8 @@ enum UndecidedReason: Int, CaseIterable, Sendable {
     case .orderUncertain: "what came first in which direction the capture does not tell"
     case .clocksDiffer:
       "the times of the directions contradict their order, as if they were taken by two clocks"
+    case .clockMayBeSet:
+      "several clients were silent for too long by one pause of the capture, as if its clock had been set"
     case .incompletePacket: "bytes of the packet are missing from the capture"
     case .endOfCapture: "the capture ends before the connection does"
     case .requesterLeft: "the one who waited for the answer ended the connection"

@@ -5,7 +5,7 @@ import Wire
 
 extension SharedCase {
   /// Sessions that outlive their connections, and clients that connect again.
-  static let resuming: [SharedCase] = presence + repeating + limitedRepeats + takingOver
+  static let resuming: [SharedCase] = presence + repeating + limitedRepeats + takingOver + pauses
 
   private static let presence: [SharedCase] = [
     SharedCase(

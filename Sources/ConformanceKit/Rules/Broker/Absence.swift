@@ -63,7 +63,7 @@ extension BrokerJudge {
       age > Self.tolerance, source.isSingle,
       !source.retain, !packet.retain, !packet.dup, packet.qos > 0
     else { return }
-    guard !state.clocks.differ else { return tally.leave(rule, .clocksDiffer, hearing) }
+    guard !state.clocks.differ else { return tally.leave(rule, state.clocks.doubt, hearing) }
     guard !state.hasOlderSession else {
       return tally.leave(rule, .earlierSessionNotSeen, hearing)
     }

@@ -94,7 +94,7 @@ extension BrokerJudge {
     delivery.isOlder =
       !publication.isWill && publication.last.nanoseconds < delivery.matching.requested
     judgeMatching(packet, topic, delivery, event, &state, hearing, &tally)
-    if state.clocks.differ { doubt(delivery.server, .clocksDiffer) }
+    if state.clocks.differ { doubt(delivery.server, state.clocks.doubt) }
     guard event.context.time >= publication.first.time else { return }
     if publication.isWill {
       judgeWill(packet, content, delivery, event, &state, hearing, &tally)

@@ -153,7 +153,7 @@ extension BrokerJudge {
     // The directions may have been timed by two clocks: a CONNACK tells by how much at most.
     guard let connect = state.opening.connect, let connack = state.opening.connack,
       !state.clocks.differ, connack.moment.time >= connect.moment.time
-    else { return tally.leave(rule, .clocksDiffer, hearing) }
+    else { return tally.leave(rule, state.clocks.doubt, hearing) }
     let skew = connack.moment.time.nanoseconds(since: connect.moment.time)
       .addingSaturating(latencies.lead(from: source.connection, to: state.identity.host))
     let waited = event.context.time.nanoseconds(since: source.first.time)

@@ -51,7 +51,7 @@ extension BrokerJudge {
     if close.how == .endOfCapture {
       tally.leave(rule, .endOfCapture, hearing)
     } else if isLate, state.clocks.differ {
-      tally.leave(rule, .clocksDiffer, hearing)
+      tally.leave(rule, state.clocks.doubt, hearing)
     } else if isLate, !close.showsLateness(of: .server, since: takeover.moment.time) {
       tally.leave(rule, .endCapturedLate, hearing)
     } else if isLate, let last = state.server.lastTime, last > takeover.moment.time {

@@ -150,7 +150,7 @@ extension ConnectionState {
     }
     // A client that gets a DISCONNECT of a server should close as well.
     guard !isPrompt else { return tally.leave(rule, .closedFirst(close.first), hearing) }
-    guard !clocks.differ else { return tally.leave(rule, .clocksDiffer, hearing) }
+    guard !clocks.differ else { return tally.leave(rule, clocks.doubt, hearing) }
     guard close.showsLateness(of: peer, since: disconnect.time) else {
       return tally.leave(rule, .endCapturedLate, hearing)
     }

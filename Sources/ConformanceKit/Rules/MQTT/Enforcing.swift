@@ -93,7 +93,7 @@ extension ConnectionState {
     else { return }
     ownRare.enforcement.overdue = nil
     guard !clocks.differ else {
-      return leaveEnforcement(.clocksDiffer, hearing, &tally, at: overdue.moment)
+      return leaveEnforcement(clocks.doubt, hearing, &tally, at: overdue.moment)
     }
     for rule in enforcementRules {
       tally.violate(

@@ -139,7 +139,7 @@ struct Silence {
     noteBroken(whole)
     if awaitsConnack { return .undecided(.connackNotSeen) }
     let silence = accepted.map { min(whole, time.nanoseconds(since: $0)) } ?? whole
-    guard Self.isBeyond(silence, keepAlive, tolerance: 2, atLeast: 1_000_000_000) else {
+    guard Self.isTooLong(silence, keepAlive) else {
       return .undecided(accepted == nil ? .keepAliveMargin : .connackInSilence)
     }
     // The time of a packet is that of its last byte; only the first had to come in time.
@@ -161,6 +161,11 @@ struct Silence {
 
   /// What timers and the way of an acknowledgement take at most, in nanoseconds.
   static let allowance: Int64 = 500_000_000
+
+  /// Whether a silence breaks the Keep Alive, wherever it was captured.
+  static func isTooLong(_ silence: Int64, _ keepAlive: UInt16) -> Bool {
+    isBeyond(silence, keepAlive, tolerance: 2, atLeast: 1_000_000_000)
+  }
 
   /// Whether a silence is longer than the Keep Alive and a part of it, or a time, more.
   private static func isBeyond(
@@ -199,7 +204,7 @@ extension ConnectionState {
     case .kept: break
     case .undecided(let reason): leaveKeepAlive(reason, hearing, &tally)
     case .broken where !hasPings: leaveKeepAlive(.pingsNotRecorded, hearing, &tally)
-    case .broken where clocks.differ: leaveKeepAlive(.clocksDiffer, hearing, &tally)
+    case .broken where clocks.differ: leaveKeepAlive(clocks.doubt, hearing, &tally)
     case .broken where !isDirect && !life.silence.isRegular:
       leaveKeepAlive(.clientMayBeGone, hearing, &tally)
     case .broken(let silence): violateKeepAlive(keepAlive, silence, event, hearing, &tally)
@@ -248,6 +253,16 @@ extension ConnectionState {
     for rule in keepAliveRules { tally.leave(rule, reason, hearing) }
   }
 
+  /// Whether a pause of the whole capture, and nothing but it, makes the client's silence one that breaks its Keep Alive:
+  /// true, false, or not known.
+  func isSilent(by pause: Int64, at time: Timestamp) -> Bool? {
+    guard wire.isJudged, !isEnding, opening.connack?.code ?? 0 == 0 else { return false }
+    guard let keepAlive = effectiveKeepAlive else { return nil }
+    guard keepAlive > 0 else { return false }
+    let silence = life.silence.length(at: time) ?? pause
+    return Silence.isTooLong(silence, keepAlive) && !Silence.isTooLong(silence - pause, keepAlive)
+  }
+
   /// The clauses that ask for the Keep Alive that counts.
   private var keepAliveRules: [MQTTRule] {
     guard let server = opening.connack?.serverKeepAlive, server > 0,
@@ -294,7 +309,7 @@ extension ConnectionState {
     guard life.silence.isKept else { return }
     // The first silence is measured from the server's CONNACK.
     if clocks.differ {
-      leaveKeepAlive(.clocksDiffer, hearing, &tally)
+      leaveKeepAlive(clocks.doubt, hearing, &tally)
     } else {
       for rule in keepAliveRules { tally.satisfy(rule, hearing) }
     }
@@ -309,7 +324,7 @@ extension ConnectionState {
       if isPassed, close.how != .endOfCapture {
         absence =
           clocks.differ
-          ? .undecided(.clocksDiffer)
+          ? .undecided(clocks.doubt)
           : life.pings.isSettled(by: close.time) ? .violation : .undecided(.onTheirWay)
       }
       for rule in rules(ofAnswer: [.pingIsAnswered], to: ping, by: .server) {
@@ -360,7 +375,7 @@ extension ConnectionState {
     guard close.how == .fin, close.isAnswered, isDirect else {
       return leaveKeepAlive(.clientMayBeGone, hearing, &tally)
     }
-    guard !clocks.differ else { return leaveKeepAlive(.clocksDiffer, hearing, &tally) }
+    guard !clocks.differ else { return leaveKeepAlive(clocks.doubt, hearing, &tally) }
     violateKeepAlive(keepAlive, silence, event, hearing, &tally)
   }
 }

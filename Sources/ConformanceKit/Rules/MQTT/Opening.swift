@@ -184,7 +184,7 @@ extension ConnectionState {
     } else if server.isDeaf {
       for rule in rules { tally.leave(rule, .serverGap, hearing, at: refusal.moment) }
     } else if isLate, clocks.differ {
-      for rule in rules { tally.leave(rule, .clocksDiffer, hearing, at: refusal.moment) }
+      for rule in rules { tally.leave(rule, clocks.doubt, hearing, at: refusal.moment) }
     } else if isLate, close.first == .client, close.how == .reset || !close.isAnswered {
       // A server whose FIN got lost is gone, and does not close once more.
       for rule in rules { tally.leave(rule, .serverMayBeGone, hearing, at: refusal.moment) }

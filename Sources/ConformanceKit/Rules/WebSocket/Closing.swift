@@ -53,7 +53,7 @@ extension WebSocketState {
     of sender: Peer, _ event: borrowing EventView, _ hearing: Hearing, _ tally: inout Tally
   ) {
     guard let closed = bothClosed, !self[sender].livesOn else { return }
-    guard !clocksDiffer, event.context.time.isLate(since: closed.time) else { return }
+    guard clockDoubt == nil, event.context.time.isLate(since: closed.time) else { return }
     guard !self[sender].hasGapBehindClose else { return }
     self[sender].livesOn = true
     tally.violate(
@@ -127,7 +127,7 @@ extension WebSocketState {
       return tally.leave(rule, .gap(of: first.other), hearing)
     }
     // The other side may have answered too late, or not at all, which is left open then.
-    guard !clocksDiffer else { return tally.leave(rule, .clocksDiffer, hearing) }
+    if let clockDoubt { return tally.leave(rule, clockDoubt, hearing) }
     tally.violate(
       rule, event, hearing,
       FindingText(
@@ -181,7 +181,8 @@ extension WebSocketState {
     case (.client, false): tally.leave(.serverClosesAtOnce, .clientClosedFirst, hearing)
     // A FIN of the server may be among what is missing.
     case (_, true) where self[.server].isDeaf: tally.leave(.serverClosesAtOnce, .serverGap, hearing)
-    case (_, true) where clocksDiffer: tally.leave(.serverClosesAtOnce, .clocksDiffer, hearing)
+    case (_, true) where clockDoubt != nil:
+      tally.leave(.serverClosesAtOnce, clockDoubt ?? .clocksDiffer, hearing)
     case (_, true) where !close.showsLateness(of: .server, since: closed.time):
       tally.leave(.serverClosesAtOnce, .endCapturedLate, hearing)
     case (_, true):

@@ -77,9 +77,7 @@ extension WebSocketState {
     _ expected: String, _ event: borrowing EventView, _ hearing: Hearing, _ tally: inout Tally
   ) {
     guard let ping else { return }
-    guard !clocksDiffer else {
-      return tally.leave(rule, .clocksDiffer, hearing, at: failed.moment)
-    }
+    if let clockDoubt { return tally.leave(rule, clockDoubt, hearing, at: failed.moment) }
     let asked = ping.moment.time.seconds(since: failed.moment.time)
     tally.violate(
       rule, event, hearing,

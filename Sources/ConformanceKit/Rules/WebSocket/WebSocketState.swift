@@ -7,8 +7,8 @@ struct WebSocketState {
   private(set) var isSeen = false
   /// Whether what was known of the connection was given up, and with it what was agreed on.
   let isRemade: Bool
-  /// Whether the times of both directions can't be compared.
-  var clocksDiffer: Bool
+  /// Why times between events say nothing; nil where they do.
+  var clockDoubt: UndecidedReason?
   /// Whether the hello of TLS named the server; nil where there is none, or none that was seen.
   var namesServer: Bool?
   /// Both ends; nil where the opening was not told.
@@ -27,10 +27,10 @@ struct WebSocketState {
   /// Creates the state of a connection.
   /// - Parameters:
   ///   - isRemade: Whether what was known of it was given up: then all that came before is missing.
-  ///   - clocksDiffer: Whether the times of both directions can't be compared.
-  init(isRemade: Bool, clocksDiffer: Bool) {
+  ///   - clockDoubt: Why times between events say nothing; nil where they do.
+  init(isRemade: Bool, clockDoubt: UndecidedReason?) {
     self.isRemade = isRemade
-    self.clocksDiffer = clocksDiffer
+    self.clockDoubt = clockDoubt
     guard isRemade else { return }
     for peer in Peer.allCases {
       self[peer].isDeaf = true
@@ -138,7 +138,7 @@ struct WebSocketState {
     guard close.how != .endOfCapture else { return .undecided(.endOfCapture) }
     guard !self[answerer].isDeaf else { return .undecided(.gap(of: answerer)) }
     if let last = self[answerer].lastTime, last.isLate(since: time) {
-      guard !clocksDiffer else { return .undecided(.clocksDiffer) }
+      if let clockDoubt { return .undecided(clockDoubt) }
       return self[answerer].hasPaused(since: time) ? .violation : .undecided(.stillSending)
     }
     if close.first == answerer { return .undecided(.answererClosed) }
