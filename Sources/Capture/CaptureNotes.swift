@@ -77,7 +77,9 @@ enum CaptureNotes {
       segments.leaps,
       "acknowledgements claim far more than was captured, and nothing else does: that is told as no "
         + "loss, but what may depend on it stays open")
-    note(segments.evictedFlows, "idle connections were given up: too many are open at once")
+    note(
+      segments.evictedFlows,
+      "idle connections were given up: more are open at once than --memory allows, or 65,536")
     note(secretsDropped, "blocks of decryption secrets are more than are kept")
     note(
       surrenders,

@@ -28,7 +28,7 @@ package struct FrameSession: ~Copyable {
     reassembler = TCPReassembler(
       SessionTraffic(
         decode: options.decode, memory: options.memory, secrets: secrets, plain: plain,
-        emitter: emitter))
+        emitter: emitter), limits: TCPLimits(memory: options.memory))
   }
 
   /// The secrets by which it is decrypted, with what they are of.

@@ -17,7 +17,7 @@ public struct InputOptions: Sendable {
   public var serverKey: String?
   /// The key that both ends have, for cipher suites in which nothing else makes the secret; nil for none.
   public var preSharedKey: [UInt8]?
-  /// The memory, in bytes, that everything that is unfinished may take together.
+  /// The memory, in bytes, that open connections and everything that is unfinished may take together.
   ///
   /// When it is met, what has waited longest is given up: an event or a note tells what.
   public var memory: Int

@@ -89,11 +89,11 @@ import Testing
     let capture = [UInt8](
       try Data(contentsOf: URL(fileURLWithPath: Self.recordings + "/large-payload/capture.pcap")))
     for index in 0..<8 { try scratch.write(capture, to: "large/\(index).pcap") }
-    let words = ["large", "--memory", "2M", "--format", "json"]
+    let words = ["large", "--memory", "4M", "--format", "json"]
     try expectSame(words, status: 0, jobs: [8])
     #expect(try judge(words, jobs: 8).errors == "")
     // An eighth of it alone would not do.
-    let small = try judge(["large", "--memory", "256K", "--format", "json"], jobs: 1)
+    let small = try judge(["large", "--memory", "512K", "--format", "json"], jobs: 1)
     #expect(small.errors.components(separatedBy: " gave up ").count == 9)
     #expect(try small.output != judge(words, jobs: 8).output)
   }

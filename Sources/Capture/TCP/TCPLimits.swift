@@ -15,6 +15,18 @@ struct TCPLimits: Sendable {
   var flows = 65_536
   /// Frames after its end for which a connection is still known.
   var framesAfterEnd = 50_000
+
+  init() {}
+
+  /// Creates the limits of a capture.
+  ///
+  /// A connection takes some 1,500 bytes here and in what reads its streams, of which there are three quarters at most.
+  /// - Parameter memory: What reading may take, in bytes.
+  init(memory: Int) {
+    let memory = max(0, memory)
+    allPendingBytes = min(allPendingBytes, memory / 8)
+    flows = max(1_024, min(flows, memory / 2_000))
+  }
 }
 
 /// What happened to the segments of a capture.

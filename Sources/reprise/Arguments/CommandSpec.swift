@@ -84,7 +84,7 @@ extension OptionSpec {
       "Takes the keys of requests over WebSocket from FILE, as reprise help simulate-frames shows.")
   static let memory = OptionSpec(
     name: "memory", value: "SIZE",
-    help: "The memory for what is unfinished, such as packets: 64M; 256M (default).")
+    help: "The memory to take, in all: 64M; 256M (default). What it is too small for is told.")
   static let jobs = OptionSpec(
     name: "jobs", value: "N",
     help: "How many threads may work, to the same result; as many as processors (default)."

@@ -1,3 +1,5 @@
+import Capture
+
 /// Sizes, durations and numbers as they are typed.
 extension Arguments {
   /// The value of an option that is a number of bytes: `4096`, `64K`, `50M`, `2G`.
@@ -18,6 +20,16 @@ extension Arguments {
     }
     return bytes
   }
+
+  /// The memory that there is for what grows with the input, in bytes: all that the process may take, without its own
+  /// pages and what has one size whatever is read.
+  /// - Throws: ``UsageError`` for a `--memory` that is no size.
+  func memory() throws(UsageError) -> Int {
+    let all = try size(.memory) ?? InputOptions.defaultMemory
+    return all < 2 * Self.ofProcess ? all / 2 : all - Self.ofProcess
+  }
+
+  private static let ofProcess = 48 << 20
 
   /// The value of an option that is a time: `500ms`, `90s`, `10m`, `1h30m`, `2d`.
   /// - Throws: ``UsageError`` for anything else, and for no time at all.

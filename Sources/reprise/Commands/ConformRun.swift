@@ -180,7 +180,7 @@ enum ConformRun {
       isStrict: arguments.has(strict),
       redaction: try RedactionRules(arguments, hidesSecrets: true),
       // A quarter of what everything may take.
-      memory: (try arguments.size(.memory) ?? InputOptions.defaultMemory) / 4)
+      memory: try arguments.memory() / 4)
     options.listsEachKind = baseline.isUsed
     options.hasOwnMessages = arguments.has(assume)
     options.subject = arguments.value(subject) == "client" ? .client : nil

@@ -124,7 +124,7 @@ private struct Run {
   private let console: Console
 
   init(_ arguments: Arguments, _ console: Console, _ options: DiffOptions) throws {
-    memory = try arguments.size(.memory) ?? InputOptions.defaultMemory
+    memory = try arguments.memory()
     selection = try Selection(arguments)
     self.options = options
     self.console = console

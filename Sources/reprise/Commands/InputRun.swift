@@ -253,7 +253,7 @@ extension InputOptions {
     self.init(
       bpf: arguments.value(.bpf), keyLogs: arguments.list(.keyLog),
       serverKey: arguments.value(.serverKey), preSharedKey: try Self.preSharedKey(arguments),
-      memory: try arguments.size(.memory) ?? Self.defaultMemory,
+      memory: try arguments.memory() / 16 * 11,
       jobs: try arguments.count(.jobs) ?? sysconf(Int32(_SC_NPROCESSORS_ONLN)))
     for text in arguments.list(.decode) {
       let (port, rule) = try Self.decodeRule(text)

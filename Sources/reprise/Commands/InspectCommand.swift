@@ -56,7 +56,7 @@ enum InspectCommand: Command {
       """)
 
   static func run(_ arguments: Arguments, _ console: Console) throws -> ExitStatus {
-    let memory = try arguments.size(.memory) ?? InputOptions.defaultMemory
+    let memory = try arguments.memory()
     // A quarter of what everything may take.
     let filter = try SessionFilter(typed: arguments, memory: memory / 4)
     let showsSecrets = arguments.has(.showSecrets)

@@ -11,7 +11,7 @@ struct Selection {
 
   init(_ arguments: Arguments) throws(UsageError) {
     // A quarter of what everything may take, for each.
-    let memory = (try arguments.size(.memory) ?? InputOptions.defaultMemory) / 4
+    let memory = try arguments.memory() / 4
     filter = try SessionFilter(typed: arguments, memory: memory)
     client = arguments.value(.client).map { ClientChoice($0, memory: memory) }
     let connection = try arguments.count(.connection)

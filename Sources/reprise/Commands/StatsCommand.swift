@@ -45,7 +45,7 @@ enum StatsCommand: Command {
       """)
 
   static func run(_ arguments: Arguments, _ console: Console) throws -> ExitStatus {
-    let memory = try arguments.size(.memory) ?? InputOptions.defaultMemory
+    let memory = try arguments.memory()
     let rows = try arguments.count(top) ?? 10
     let redaction = try RedactionRules(arguments, hidesSecrets: true)
     let files = try SessionFolder.expand(arguments.operands, console)

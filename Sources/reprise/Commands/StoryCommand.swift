@@ -39,7 +39,7 @@ enum StoryCommand: Command {
       """)
 
   static func run(_ arguments: Arguments, _ console: Console) throws -> ExitStatus {
-    let memory = try arguments.size(.memory) ?? InputOptions.defaultMemory
+    let memory = try arguments.memory()
     let redaction = try RedactionRules(arguments, hidesSecrets: true)
     let run = try InputRun(arguments.operands, arguments, console, output: nil)
     let subject = try subject(arguments)

@@ -40,7 +40,7 @@ struct PageRun {
     filters = arguments.list(.filter)
     requestKeys = try RequestKeys(arguments)
     // A quarter of what everything may take, for each that remembers connections.
-    memory = (try arguments.size(.memory) ?? InputOptions.defaultMemory) / 4
+    memory = try arguments.memory() / 4
     var run = try InputRun(files, arguments, console, output: nil)
     try run.keepStandardInput()
     self.run = run

@@ -16,7 +16,7 @@ enum ScriptInput {
     _ file: String, _ options: SessionOptions, _ arguments: Arguments, _ console: Console
   ) throws -> SessionScript? {
     // Half of all is for what is read at a time.
-    let memory = (try arguments.size(.memory) ?? InputOptions.defaultMemory) / 2
+    let memory = try arguments.memory() / 2
     var gathering = Gathering(
       reader: ScriptReader(options.selection, within: options.window, limit: memory))
     let run = try InputRun([file], arguments, console, output: nil)

@@ -29,7 +29,7 @@ struct SessionSettings: Sendable {
   /// - Throws: ``UsageError`` for an option that can't be understood.
   init(_ file: String, _ arguments: Arguments) throws(UsageError) {
     self.file = file
-    memory = try arguments.size(.memory) ?? InputOptions.defaultMemory
+    memory = try arguments.memory()
     redaction = try RedactionRules(arguments, hidesSecrets: !arguments.has(.showSecrets))
     requestKeys = try RequestKeys(arguments)
     isComplete = arguments.has(ConformRun.assume)

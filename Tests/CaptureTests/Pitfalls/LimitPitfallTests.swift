@@ -97,6 +97,14 @@ import Wire
     #expect(tap.openings.count <= 2)
   }
 
+  @Test("23: the less memory there is, the fewer connections are known")
+  func limitsByMemory() {
+    let limits = [0, -1, 4 << 20, 22 << 20, 143 << 20, Int.max].map { TCPLimits(memory: $0) }
+    #expect(limits.map(\.flows) == [1_024, 1_024, 2_097, 11_534, 65_536, 65_536])
+    #expect(
+      limits.map(\.allPendingBytes) == [0, 0, 1 << 19, 11 << 18, 16 << 20, 16 << 20])
+  }
+
   @Test("23: a connection in use outlives a flood of half-open ones")
   func floodBesideASession() {
     var limits = TCPLimits()

@@ -227,7 +227,7 @@ import WireDeflate
     }
     let whole = try judged("64M")
     #expect(whole == (0, false))
-    let less = try judged("4M")
+    let less = try judged("8M")
     #expect(less == (1, true))
   }
 
