@@ -59,7 +59,8 @@ must_show 1 'http.response.code == 304' "nothing new"
 must_show 1 'http.transfer_encoding == "chunked"' "chunks"
 must_show 1 'http.content_encoding == "gzip"' "a packed list"
 must_show 1 'http.response.code == 100' "leave to send a body"
-(cd "$work" && "$reprise" convert capture.pcap --decode "$port=http" -o session.jsonl)
+(cd "$work" && "$reprise" convert capture.pcap --decode "$port=http" -o whole.jsonl)
+"$reprise" redact "$work/whole.jsonl" -o "$work/session.jsonl"
 chmod 644 "$work/session.jsonl"
 mv -f "$work/session.jsonl" "$here/session.jsonl"
 say "$(tcpdump -n -r "$work/capture.pcap" 2>/dev/null | wc -l) frames on port $port"
