@@ -1,7 +1,7 @@
 import CZlib
 
 /// Undoes the content codings of a body (RFC 9110 section 8.4).
-enum HTTPContent {
+package enum HTTPContent {
   /// A body becomes at most so many times as long, and 4 KiB.
   private static let mostTimes = 100
   private static let always = 4 << 10
@@ -12,7 +12,7 @@ enum HTTPContent {
   ///   - codings: Its codings, in lower case, in the order in which they were applied.
   ///   - limit: The most bytes that it becomes.
   /// - Returns: The body as it was before them.
-  static func decoded(_ body: [UInt8], _ codings: [String], limit: Int) -> [UInt8]? {
+  package static func decoded(_ body: [UInt8], _ codings: [String], limit: Int) -> [UInt8]? {
     let limit = min(limit, always + mostTimes * body.count)
     var decoded = body
     for coding in codings.reversed() {

@@ -6,9 +6,9 @@ import Wire
 /// It is asked for by `--decode PORT=http` alone. Most captures have connections of HTTP that nobody asked for, such as
 /// a browser's: their messages would stand between the packets that somebody looks for, give every connection another
 /// number, and cost memory for bodies that nobody reads. A user who looks for requests knows their port.
-struct HTTPStreams {
+package struct HTTPStreams {
   /// The most bytes of a body that are kept.
-  static let longestBody = 16 << 20
+  package static let longestBody = 16 << 20
 
   let emitter: SessionEmitter
   /// What a connection is handed over to whose first request asks for WebSocket.

@@ -1,5 +1,5 @@
 /// What some bytes begin with, as far as HTTP/1 is concerned (RFC 9112 sections 3 and 4).
-enum HTTPStart {
+package enum HTTPStart {
   /// A whole request line.
   case request
   /// The start of a status line.
@@ -13,7 +13,8 @@ enum HTTPStart {
   /// Longer than this no first line is waited for.
   private static let longestLine = 8_192
 
-  init(_ bytes: RawSpan) {
+  /// Looks at bytes.
+  package init(_ bytes: RawSpan) {
     guard !bytes.isEmpty else {
       self = .no
       return

@@ -51,4 +51,22 @@ package struct ClientCommand: Sendable, Hashable {
       return filled.text ?? word
     }
   }
+
+  /// The words for a server of a replay.
+  /// - Parameters:
+  ///   - place: Where clients find it.
+  ///   - port: At which port.
+  ///   - scheme: That of its URL.
+  /// - Returns: The program and its arguments.
+  func filled(at place: ClientPlace, _ port: UInt16, scheme: String) -> [String] {
+    filled { name in
+      switch name {
+      case "port": "\(port)"
+      case "host": ClientPlace.host
+      case "url": "\(scheme)://\(ClientPlace.host):\(port)"
+      case "ca": place.authority
+      default: nil
+      }
+    }
+  }
 }

@@ -52,16 +52,8 @@ package final class ReplayServer: ReplayParty {
   ///   - port: The port that it finds the server at.
   /// - Throws: ``DriverError`` where it can't be started.
   package func start(_ command: ClientCommand, port: UInt16) throws(DriverError) {
-    process = try CommandProcess(
-      command.filled { [place, script] name in
-        switch name {
-        case "port": "\(port)"
-        case "host": ClientPlace.host
-        case "url": "\(script.isWebSocket ? "ws" : "mqtt")://\(ClientPlace.host):\(port)"
-        case "ca": place.authority
-        default: nil
-        }
-      })
+    let scheme = script.isWebSocket ? "ws" : "mqtt"
+    process = try CommandProcess(command.filled(at: place, port, scheme: scheme))
   }
 
   // MARK: Sockets

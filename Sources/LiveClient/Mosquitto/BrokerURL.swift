@@ -15,12 +15,31 @@ public struct BrokerURL: Sendable, Hashable {
   public let password: [UInt8]?
   /// The path of a WebSocket with its query, at least `/`; nil where MQTT goes over TCP itself.
   public let path: String?
+  /// Whether it is one of HTTP, whose path is all that stands behind the host.
+  package let isHTTP: Bool
 
   /// Reads a URL.
   /// - Parameter text: The URL.
   /// - Throws: `DataClientError` that says what is wrong with it, without the password.
   public init(_ text: String) throws(DataClientError) {
     do throws(Problem) { try self.init(parsing: text) } catch { throw Self.error(error) }
+  }
+
+  /// Reads the URL of a server of HTTP.
+  /// - Parameter text: The URL.
+  /// - Throws: `DataClientError` that says what is wrong with it, without the password.
+  package init(ofHTTP text: String) throws(DataClientError) {
+    do throws(Problem) { try self.init(parsing: text, isHTTP: true) } catch {
+      throw DataClientError(.unreadable, "the server's URL \(error.text)")
+    }
+  }
+
+  /// Whether a text is meant as a URL of HTTP.
+  /// - Parameter text: The text.
+  /// - Returns: Whether it has the scheme of one.
+  package static func isHTTP(_ text: String) -> Bool {
+    var rest = Substring(text)
+    return ["http", "https"].contains(take(&rest, upTo: "://")?.lowercased())
   }
 
   /// What is wrong with a URL, as the end of a sentence that begins with its name.
@@ -31,10 +50,13 @@ public struct BrokerURL: Sendable, Hashable {
   }
 
   /// Reads a URL.
-  init(parsing text: String) throws(Problem) {
+  init(parsing text: String, isHTTP: Bool = false) throws(Problem) {
     var rest = Substring(text)
     let isWebSocket: Bool
+    self.isHTTP = isHTTP
     switch Self.take(&rest, upTo: "://")?.lowercased() {
+    case "http" where isHTTP: (isSecure, isWebSocket) = (false, true)
+    case "https" where isHTTP: (isSecure, isWebSocket) = (true, true)
     case "mqtt": (isSecure, isWebSocket) = (false, false)
     case "mqtts": (isSecure, isWebSocket) = (true, false)
     case "ws": (isSecure, isWebSocket) = (false, true)
@@ -168,8 +190,7 @@ extension BrokerURL: CustomStringConvertible {
   /// The URL without user name, password and query, to be shown and recorded.
   public var description: String {
     let shownHost = host.contains(":") ? "[\(host)]" : host
-    let scheme =
-      path == nil ? (isSecure ? "mqtts" : "mqtt") : (isSecure ? "wss" : "ws")
+    let scheme = (isHTTP ? "http" : path == nil ? "mqtt" : "ws") + (isSecure ? "s" : "")
     let shownPath = path.map { $0.prefix { $0 != "?" } } ?? ""
     return "\(scheme)://\(shownHost):\(port)\(shownPath)"
   }

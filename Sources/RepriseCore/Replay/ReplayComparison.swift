@@ -27,7 +27,7 @@ package struct ReplayComparison {
   }
 
   /// How many values were made anew: of several actions that match, the one with the fewest is meant.
-  var changes: Int { bindings.count { $0.recorded != $0.actual } }
+  package var changes: Int { bindings.count { $0.recorded != $0.actual } }
 
   /// Compares two actions; nothing in ``differences`` means that they match.
   mutating func compare(_ expected: ClientAction.Kind, _ actual: ClientAction.Kind) {
@@ -46,6 +46,11 @@ package struct ReplayComparison {
       (.sendText, _), (.sendBinary, _), (.disconnect, _):
       note("kind", expected.name, actual.name)
     }
+  }
+
+  /// Takes note of a value that was made anew.
+  mutating func bind(_ role: String, _ recorded: String, _ actual: String) {
+    bindings.append(.init(role: role, recorded: recorded, actual: actual))
   }
 
   mutating func note(_ place: String, _ expected: String?, _ actual: String?) {

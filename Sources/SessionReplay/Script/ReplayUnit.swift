@@ -101,12 +101,17 @@ package enum ReplayUnit: Sendable {
 
   /// It in a line for people, with secrets hidden.
   var summary: String {
+    let nowhere = ReplayPlace(frame: 0, connection: 0, time: Timestamp(nanoseconds: 0))
+    return event(at: nowhere, from: .client, nowhere.time).summary
+  }
+}
+
+extension Event {
+  /// What happens in a line for people, with secrets hidden.
+  var summary: String {
     var writer = EventTextWriter()
     var line: [UInt8] = []
-    let nowhere = ReplayPlace(frame: 0, connection: 0, time: Timestamp(nanoseconds: 0))
-    event(at: nowhere, from: .client, nowhere.time).withView {
-      writer.appendBody($0, to: &line)
-    }
+    withView { writer.appendBody($0, to: &line) }
     // The columns of inspect are none here.
     let words = String(decoding: line, as: UTF8.self).split(separator: " ", maxSplits: 1)
     return words.map { $0.drop { $0 == " " } }.joined(separator: " ")

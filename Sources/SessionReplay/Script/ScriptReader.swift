@@ -1,8 +1,8 @@
 package import RepriseCore
 import Wire
 
-/// Gathers from a session that is being read what both ends of its connections do: of those of MQTT, or, where there are
-/// none, of those of WebSocket.
+/// Gathers from a session that is being read what both ends of its connections do: of those of MQTT, where there are none
+/// of those of WebSocket, and else what was asked over HTTP.
 ///
 /// What is replayed is in memory, within a limit: a session that has more is replayed in parts.
 package struct ScriptReader: EventConsumer, Sendable {
@@ -29,7 +29,8 @@ package struct ScriptReader: EventConsumer, Sendable {
   private var order = 0
   private var numbers: [Int] = []
   private var connections: [Int: Gathered] = [:]
-  /// The connections with something else than MQTT and WebSocket.
+  private var requests: ExchangeReader
+  /// The connections with something that can't be replayed.
   private var others: [Int: String] = [:]
   /// The time of the first step in the window.
   private var begin: Timestamp?
@@ -60,6 +61,7 @@ package struct ScriptReader: EventConsumer, Sendable {
   ///   - limit: How many bytes the packets may take.
   package init(_ selection: Selection, within window: ReplayWindow, limit: Int) {
     (self.selection, self.window, self.limit) = (selection, window, limit)
+    requests = ExchangeReader(limit: limit)
   }
 
   // MARK: Events
@@ -70,18 +72,39 @@ package struct ScriptReader: EventConsumer, Sendable {
     guard side != .behind,
       selection.numbers.isEmpty || selection.numbers.contains(context.connection)
     else { return }
+    if context.wire == .http { return takeHTTP(event, side) }
     switch event.body {
     case .mqtt(let packet): take(packet, context, side)
     case .closed(let closing): end(closing, context, side)
-    case .gap(let gap):
-      let what = gap.reason == .leftOut ? "events" : "\(gap.bytes) bytes"
-      damage(context, side, "\(what) of the \(context.sender.rawValue) are missing")
+    case .gap(let gap): damage(context, side, Self.words(for: gap, context))
     case .malformed(let malformation): damage(context, side, malformation.message)
     case .handshake(let handshake): take(handshake, context, side)
     case .webSocket(let frame): take(frame, context, side)
-    case .http, .tls: others[context.connection] = "\(context.wire.name)"
-    case .opened, .attempted: return
+    case .tls: others[context.connection] = "\(context.wire.name)"
+    case .http, .opened, .attempted: return
     }
+  }
+
+  private mutating func takeHTTP(
+    _ event: borrowing EventView, _ side: ReplayWindow.Side
+  ) {
+    let context = event.context
+    // Names are given by MQTT alone.
+    guard selection.clientID == nil else { return }
+    if case .opened(let opening) = event.body { return requests.take(opening, context) }
+    guard side == .inside else { return }
+    switch event.body {
+    case .http(let part): requests.take(part, context)
+    case .closed(let closing): requests.take(closing, context)
+    case .gap(let gap): requests.note(Self.words(for: gap, context), context)
+    case .malformed(let malformation): requests.note(malformation.message, context)
+    case .opened, .attempted, .mqtt, .handshake, .webSocket, .tls: return
+    }
+  }
+
+  private static func words(for gap: Gap, _ context: EventContext) -> String {
+    let what = gap.reason == .leftOut ? "events" : "\(gap.bytes) bytes"
+    return "\(what) of the \(context.sender.rawValue) are missing"
   }
 
   /// Takes what is known of a connection out, to be put back; a copy would grow with the connection.
@@ -224,12 +247,7 @@ package struct ScriptReader: EventConsumer, Sendable {
   /// - Returns: The script.
   /// - Throws: `DataClientError` where nothing can be replayed, or something of it is missing.
   package func script() throws(DataClientError) -> SessionScript {
-    guard size <= limit else {
-      throw DataClientError(
-        .unreadable,
-        "it has more packets than \(limit >> 20) MiB hold; choose a part by --connection, --from and "
-          + "--to, or add --memory")
-    }
+    guard size <= limit else { throw tooLarge }
     var scripts: [ConnectionScript] = []
     var left = LeftOut()
     left.others = others.keys.filter { connections[$0] == nil }.sorted()
@@ -248,8 +266,25 @@ package struct ScriptReader: EventConsumer, Sendable {
       if let damage = one.damage { throw Self.damaged(damage) }
       if let script = ConnectionScript(number, hurried(one.steps)) { scripts.append(script) }
     }
-    guard !scripts.isEmpty else { throw nothing(left) }
+    left.isMQTT = isMQTT
+    guard !scripts.isEmpty else { return try script(ofRequests: left) }
+    left.requests = requests.numbers
     return SessionScript(scripts, notes: left.notes)
+  }
+
+  /// Makes the script of what was asked over HTTP.
+  private func script(ofRequests left: LeftOut) throws(DataClientError) -> SessionScript {
+    guard !requests.isFull else { throw tooLarge }
+    guard !requests.exchanges.isEmpty else { throw nothing(left) }
+    if let damage = requests.damage { throw Self.damaged(damage) }
+    return SessionScript(requests.exchanges, notes: left.notes)
+  }
+
+  private var tooLarge: DataClientError {
+    DataClientError(
+      .unreadable,
+      "it has more packets than \(limit >> 20) MiB hold; choose a part by --connection, --from and "
+        + "--to, or add --memory")
   }
 
   /// The connections that are not replayed.
@@ -258,8 +293,12 @@ package struct ScriptReader: EventConsumer, Sendable {
     var headless: [Int] = []
     /// Those of WebSocket, beside others of MQTT.
     var sockets: [Int] = []
+    /// Those of HTTP, beside others that are replayed.
+    var requests: [Int] = []
     /// Those of something else.
     var others: [Int] = []
+    /// Whether MQTT is replayed.
+    var isMQTT = false
 
     /// What is said of them, one sentence each.
     var notes: [String] {
@@ -271,6 +310,11 @@ package struct ScriptReader: EventConsumer, Sendable {
         notes.append(
           "not replayed as they are WebSocket beside MQTT, which is another server: "
             + "\(Self.list(sockets)); choose them by --connection")
+      }
+      if !requests.isEmpty {
+        notes.append(
+          "not replayed as they are HTTP beside \(isMQTT ? "MQTT" : "WebSocket"), which is another "
+            + "server: \(Self.list(requests)); choose them by --connection")
       }
       if !others.isEmpty {
         notes.append("not replayed as they are no MQTT: \(Self.list(others))")
@@ -313,16 +357,13 @@ package struct ScriptReader: EventConsumer, Sendable {
     if let other = others.min(by: { $0.key < $1.key }), connections.isEmpty {
       return DataClientError(
         .unreadable,
-        "connection \(other.key) speaks \(other.value), and only connections of MQTT and WebSocket "
-          + "can be replayed so; "
-          + (other.value == "\(WireProtocol.tls.name)"
-            ? "name the keys of TLS: --keylog FILE"
-            : "reprise replay sdk plays sessions of HTTP"))
+        "connection \(other.key) speaks \(other.value), and only connections of MQTT, WebSocket and "
+          + "HTTP can be replayed so; name the keys of TLS: --keylog FILE")
     }
-    let what =
-      selection.isAll ? "connection of MQTT or WebSocket" : "such connection of MQTT or WebSocket"
+    let what = selection.isAll ? "connection" : "such connection"
     return DataClientError(
       .unreadable,
-      "it has no \(what), or none in the time that was asked for; reprise inspect shows all")
+      "it has no \(what) of MQTT, WebSocket or HTTP, or none in the time that was asked for; reprise "
+        + "inspect shows all, and --decode PORT=http is for HTTP")
   }
 }

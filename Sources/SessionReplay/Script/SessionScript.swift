@@ -3,8 +3,10 @@ package import Wire
 
 /// What both ends of recorded connections do, in the order of the session.
 package struct SessionScript: Sendable {
-  /// The connections, in order of first sight; at least one.
+  /// The connections of MQTT or WebSocket, in order of first sight; none where HTTP is replayed.
   package internal(set) var connections: [ConnectionScript]
+  /// The requests of HTTP, in order; none where something else is replayed.
+  package let exchanges: [ScriptExchange]
   /// What of the session is not replayed, one sentence each.
   package internal(set) var notes: [String] = []
   /// Which messages of servers are those that a client published: the place of the message among a connection's steps,
@@ -17,7 +19,25 @@ package struct SessionScript: Sendable {
   ///   - notes: What is left out.
   init(_ connections: [ConnectionScript], notes: [String]) {
     (self.connections, self.notes) = (connections, notes)
+    exchanges = []
     deliveries = Self.deliveries(in: connections)
+  }
+
+  /// Joins requests of HTTP.
+  /// - Parameters:
+  ///   - exchanges: The requests, in order; at least one.
+  ///   - notes: What is left out.
+  init(_ exchanges: [ScriptExchange], notes: [String]) {
+    (self.exchanges, self.notes) = (exchanges, notes)
+    (connections, deliveries) = ([], [:])
+  }
+
+  /// Whether it is one of HTTP: all of a script are of one kind, as one server is.
+  package var isHTTP: Bool { !exchanges.isEmpty }
+
+  /// How many connections are replayed.
+  package var connectionCount: Int {
+    isHTTP ? Set(exchanges.map(\.connection)).count : connections.count
   }
 
   /// Where a step stands.
@@ -64,7 +84,8 @@ package struct SessionScript: Sendable {
 
   /// The first message of a client in which a secret seems to be hidden; nil where there is none.
   package var hidingMessage: ReplayPlace? {
-    connections.lazy.flatMap(\.steps).first { step in
+    if let exchange = exchanges.first(where: \.isHiding) { return exchange.asked.place }
+    return connections.lazy.flatMap(\.steps).first { step in
       guard step.sender == .client, let unit = step.unit else { return false }
       return Self.payload(of: unit).contains(RedactionRules.mark)
     }?.place

@@ -1,6 +1,7 @@
 import Driver
 import LiveClient
 import RepriseCore
+import SessionReplay
 
 /// `reprise replay serve`: is the recorded server, for any client.
 enum ReplayServeCommand: Command {
@@ -26,11 +27,19 @@ enum ReplayServeCommand: Command {
       ask for, without extensions; a message that answers another by its id may come before what
       stands in front of it.
 
+      Where it has neither, requests of HTTP/1.1 are answered, which captures have on the ports
+      that --decode PORT=http names. One is found by its method, target and body among all that
+      the session still has to answer, of equal ones the first, whatever connection it comes on.
+      Of the target the path counts, and the query in any order, but for times and signatures;
+      of the fields what the content is, and not who asks and when: no client needs
+      Authorization or cookies.
+
       What clients send is compared with the session. Packets that nothing from the server
       separates may come in any order; pings, repeated messages and acknowledgements that the
-      session lacks are no difference. It ends with 0 when all connections were served. Where
-      a client does something else it ends with 1, and shows the place, what was expected, what
-      came, and what to type next.
+      session lacks are no difference. It ends with 0 when all connections were served, or all
+      requests answered. Where a client does something else it ends with 1, and shows the place,
+      what was expected, what came, and what to type next; one of HTTP gets that as an answer of
+      status 500.
 
       With -- COMMAND it starts the client, with {port}, {host}, {url} and {ca} in the place of
       what they name, and stops it if it still runs two seconds after the end.
@@ -39,6 +48,7 @@ enum ReplayServeCommand: Command {
         reprise replay serve session.jsonl --listen localhost:1883
         reprise replay serve customer.pcap --connection 4 --listen localhost:0 --speed max
         reprise replay serve session.jsonl --match topic -- ./my-app --broker {url}
+        reprise replay serve api.pcap --decode 8080=http -- curl {url}/things
       """)
 
   static func run(_ arguments: Arguments, _ console: Console) throws -> ExitStatus {
@@ -62,10 +72,17 @@ enum ReplayServeCommand: Command {
     }
     // A command is started anew; who connects by himself may do so at any time.
     let repeats = run.options.repeats
+    let again = repeats && command == nil
     return try run.run(with: "clients", repeats: repeats && command != nil) {
-      let server = ReplayServer(
-        run.script, run.options.settings, at: served.place, on: listener,
-        repeats: repeats && command == nil)
+      let (script, settings) = (run.script, run.options.settings)
+      guard script.isHTTP else {
+        let server = ReplayServer(
+          script, settings, at: served.place, on: listener, repeats: again)
+        if let command { try server.start(command, port: port) }
+        return server
+      }
+      let server = ReplayHTTPServer(
+        script, settings, at: served.place, on: listener, repeats: again)
       if let command { try server.start(command, port: port) }
       return server
     }

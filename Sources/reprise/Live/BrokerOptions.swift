@@ -132,16 +132,18 @@ struct BrokerOptions {
   /// - Parameters:
   ///   - arguments: What was typed.
   ///   - isSecure: Whether there is TLS to have options for.
+  ///   - isHTTP: Whether HTTP is spoken.
   /// - Returns: What they say.
   /// - Throws: ``UsageError``.
   static func tls(
-    _ arguments: Arguments, isSecure: Bool
+    _ arguments: Arguments, isSecure: Bool, isHTTP: Bool = false
   ) throws(UsageError) -> TLSOptions {
     for option in [authority, certificate, key, insecure] where arguments.has(option) {
       guard isSecure else {
         throw UsageError(
-          "--\(option.name) is for TLS, which mqtt:// and ws:// do without",
-          "type mqtts://HOST:PORT or wss://HOST:PORT/PATH")
+          "--\(option.name) is for TLS, which "
+            + (isHTTP ? "http:// does without" : "mqtt:// and ws:// do without"),
+          "type " + (isHTTP ? "https://HOST:PORT" : "mqtts://HOST:PORT or wss://HOST:PORT/PATH"))
       }
     }
     guard arguments.has(certificate) == arguments.has(key) else {

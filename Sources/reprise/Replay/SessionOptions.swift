@@ -24,8 +24,8 @@ struct SessionOptions {
     name: "match", value: "HOW", choices: ReplayMatch.allCases.map(\.rawValue),
     help: """
       How exactly the other end has to send what was recorded: json (default) compares payloads \
-      as JSON but for ids, times and signatures; topic compares kinds and topics only; strict \
-      compares all but packet identifiers.
+      as JSON but for ids, times and signatures; topic compares kinds and topics only, of HTTP \
+      methods, paths and statuses; strict compares all but packet identifiers.
       """)
   static let timeout = OptionSpec(
     name: "timeout", value: "TIME",

@@ -47,7 +47,7 @@ struct SessionRun {
       switch ending {
       case nil: try Interruption.check()
       case .done:
-        try lines.writeEnd(script.connections.count)
+        try lines.writeEnd(script.connectionCount)
         if repeats { continue }
         try output.close()
         return .done

@@ -1,0 +1,230 @@
+package import Glibc
+package import LiveClient
+package import RepriseCore
+package import SessionReplay
+import Wire
+
+/// The recorded server of a session over HTTP, for whatever clients connect to it.
+package final class ReplayHTTPServer: ReplayParty {
+  /// A client's connection, with what was asked on it.
+  private final class Client {
+    let link: HTTPLink
+    var asked: [Asked] = []
+
+    init(_ link: HTTPLink) { self.link = link }
+  }
+
+  /// A request that is under way on a connection, on which answers have the order of requests.
+  private struct Asked {
+    let exchange: Int
+    /// The request without its body.
+    let request: HTTPMessage
+    /// The answer, where it waits for those before it.
+    var answer: [UInt8]?
+  }
+
+  private let exchanges: [ScriptExchange]
+  private let settings: ReplaySettings
+  private let place: ClientPlace
+  private let listener: TCPSocket
+  /// Whether it begins anew when all was answered.
+  private let repeats: Bool
+  private var process: CommandProcess?
+  /// When the command was first seen to have ended.
+  private var processEnd: Timestamp?
+  /// What is played; nil as long as nothing was asked.
+  private var machine: ReplayedExchanges?
+  private var clients: [Client] = []
+  /// When all had happened and nothing was left to be sent.
+  private var end: Timestamp?
+  private var news: [Event] = []
+  package private(set) var ending: ReplayEnding?
+
+  /// Prepares a server.
+  /// - Parameters:
+  ///   - script: The session.
+  ///   - settings: How it is replayed.
+  ///   - place: Where clients find it.
+  ///   - listener: What they connect to.
+  ///   - repeats: Whether it begins anew when all was answered.
+  package init(
+    _ script: SessionScript, _ settings: ReplaySettings, at place: ClientPlace,
+    on listener: TCPSocket, repeats: Bool
+  ) {
+    (exchanges, self.settings) = (script.exchanges, settings)
+    (self.place, self.listener, self.repeats) = (place, listener, repeats)
+  }
+
+  /// Starts a client, which is stopped with the server.
+  /// - Parameters:
+  ///   - command: The command.
+  ///   - port: The port that it finds the server at.
+  /// - Throws: ``DriverError`` where it can't be started.
+  package func start(_ command: ClientCommand, port: UInt16) throws(DriverError) {
+    process = try CommandProcess(command.filled(at: place, port, scheme: "http"))
+  }
+
+  // MARK: Sockets
+
+  package var interests: [pollfd] {
+    [pollfd(fd: listener.number, events: Int16(POLLIN), revents: 0)]
+      + clients.map(\.link.interest)
+  }
+
+  package func service(
+    _ events: ArraySlice<pollfd>, _ buffer: inout [UInt8], _ now: Timestamp
+  ) {
+    for (client, file) in zip(clients, events.dropFirst()) where file.revents != 0 {
+      for message in client.link.receive(file.revents, &buffer, now) where ending == nil {
+        take(message, from: client, now)
+      }
+      if let fault = client.link.fault, ending == nil { refuse(client, fault, now) }
+    }
+    guard let first = events.first, first.revents != 0 else { return }
+    while let socket = try? listener.accept() {
+      // Behind the end there is nothing for a client that comes again.
+      guard ending == nil else { continue }
+      let stream = CaseStream(
+        clients.count + 1, from: socket, security: place.security, shownPort: nil, nil, nil)
+      clients.append(Client(HTTPLink(stream, at: now)))
+    }
+  }
+
+  private func take(_ request: HTTPMessage, from client: Client, _ now: Timestamp) {
+    machine = machine ?? ReplayedExchanges(exchanges, as: .server, settings, at: now)
+    switch machine?.take(request: request, at: now) {
+    case .matched(let index):
+      client.asked.append(Asked(exchange: index, request: request.start(of: 0)))
+      news.append(exchanges[index].event(request, now))
+    case .diverged(let divergence):
+      diverge(divergence, status: 500, tell: client, now)
+    case .passed, nil: return
+    }
+  }
+
+  /// Ends the replay, and tells the client why in the place of an answer, where that is the next one.
+  private func diverge(
+    _ divergence: ReplayDivergence, status: Int, tell client: Client, _ now: Timestamp
+  ) {
+    ending = .diverged(divergence)
+    guard client.asked.isEmpty else { return }
+    client.link.send(HTTPMessage.refusal(status, "\(divergence)"), now)
+  }
+
+  private func refuse(
+    _ client: Client, _ fault: HTTPMessageReader.Fault, _ now: Timestamp
+  ) {
+    // A connection on which nobody spoke HTTP is none of the session.
+    guard client.link.hasBegun else { return client.link.reset(now) }
+    let played = machine ?? ReplayedExchanges(exchanges, as: .server, settings, at: now)
+    guard let divergence = played.absence("the client \(fault.text)") else {
+      return client.link.reset(now)
+    }
+    diverge(divergence, status: fault.status, tell: client, now)
+  }
+
+  // MARK: What is due
+
+  package func goOn(_ now: Timestamp) -> Timestamp? {
+    for client in clients where client.link.hasEnded {
+      for asked in client.asked { machine?.leave(asked.exchange, at: now) }
+      client.asked = []
+    }
+    let wake = ending == nil ? answer(now) : nil
+    clients.removeAll { $0.link.isOver }
+    for client in clients where !client.link.hasBegun {
+      // A connection on which nothing is said is none of the session.
+      if client.link.begin.advanced(by: settings.patience) <= now { client.link.reset(now) }
+    }
+    guard ending == nil else { return nil }
+    if machine?.isDone == true { return settle(now) }
+    return earlier(wake, awaitRequests(now))
+  }
+
+  /// Answers what is to be answered.
+  private func answer(_ now: Timestamp) -> Timestamp? {
+    while true {
+      switch machine?.answer(at: now) {
+      case .answer(let index, let recorded): say(recorded, to: index, now)
+      case .end(let index, let how): client(of: index)?.link.close(how, now)
+      case .wait(let time): return time
+      case .nothing, nil: return nil
+      }
+    }
+  }
+
+  private func client(of exchange: Int) -> Client? {
+    clients.first { $0.asked.contains { $0.exchange == exchange } }
+  }
+
+  private func say(_ recorded: HTTPMessage, to index: Int, _ now: Timestamp) {
+    guard let client = client(of: index),
+      let place = client.asked.firstIndex(where: { $0.exchange == index })
+    else { return }
+    let answer = recorded.answering(client.asked[place].request)
+    client.asked[place].answer = answer.head.bytes + answer.body
+    news.append(exchanges[index].event(answer, now))
+    while let first = client.asked.first, let bytes = first.answer {
+      client.link.send(bytes, now)
+      client.asked.removeFirst()
+      if first.request.isLast { client.link.finish(now) }
+    }
+  }
+
+  // MARK: The end
+
+  /// Lets go of the clients when all has happened, each when it has what was sent to it.
+  private func settle(_ now: Timestamp) -> Timestamp? {
+    guard !repeats else {
+      machine = nil
+      return nil
+    }
+    for client in clients { client.link.finish(now) }
+    guard !clients.isEmpty else {
+      ending = .done
+      return nil
+    }
+    if clients.contains(where: \.link.hasUnsent) { end = now }
+    let last = (end ?? now).advanced(by: ReplayLink.grace)
+    end = end ?? now
+    if last <= now { ending = .done }
+    return last
+  }
+
+  /// Sees whether the client that was started still sends what is next; others have all the time they want.
+  private func awaitRequests(_ now: Timestamp) -> Timestamp? {
+    guard let process else { return nil }
+    guard process.isRunning else {
+      // What it has begun may still be on its way.
+      let end = processEnd ?? now
+      processEnd = end
+      let last = end.advanced(by: .milliseconds(300))
+      guard last <= now, clients.isEmpty else { return last }
+      miss("the command ended with \(process.endedBy ?? "nothing") before it had asked for it", now)
+      return nil
+    }
+    guard let deadline = machine?.requestDeadline, deadline <= now else {
+      return machine?.requestDeadline
+    }
+    miss("the client sends nothing more", now)
+    return nil
+  }
+
+  private func miss(_ why: String, _ now: Timestamp) {
+    let played = machine ?? ReplayedExchanges(exchanges, as: .server, settings, at: now)
+    if let divergence = played.absence(why) { ending = .diverged(divergence) }
+  }
+
+  package func takeNews() -> [Event] {
+    defer { news = [] }
+    return news
+  }
+
+  package func breakOff(_ now: Timestamp) {
+    for client in clients { client.link.finish(now) }
+  }
+
+  package var isAwaited: Bool { process?.isRunning ?? false }
+
+  package func stop() { process?.terminate() }
+}
