@@ -111,7 +111,7 @@ extension TCPReassembler {
         FlowClosing(
           how: how, side: began.side, began: began.arrival, arrival: arrival,
           isAnswered: flow[began.side.other].isFinished,
-          isLate: flow.isLate
+          isLate: flow.isLate || mergedClocks.areThere
             || clockSteps.isSet(from: flow.start.time.nanoseconds, to: arrival.time.nanoseconds),
           silences: (flow.silence(of: .first), flow.silence(of: .second)),
           rests: (

@@ -22,6 +22,8 @@ struct TCPReassembler<Consumer: TCPConsumer> {
   var waiting = WaitingFlows<Flow>()
   /// Where the clock of the capture was set forward.
   var clockSteps = ClockSteps()
+  /// Whether there were two clocks.
+  var mergedClocks = MergedClocks()
 
   init(_ consumer: consuming Consumer, limits: TCPLimits = TCPLimits()) {
     self.consumer = consumer
@@ -80,6 +82,8 @@ struct TCPReassembler<Consumer: TCPConsumer> {
     let start: Arrival
     /// The sender's clock in the SYN, as far as it was captured and has one.
     let clockOfSYN: UInt32?
+    /// What tells its segments from those of others.
+    private let mark: UInt64
 
     init(key: FlowKey, isFirstLower: Bool, opening: FlowOpening, clockOfSYN: UInt32?) {
       self.key = key
@@ -87,6 +91,7 @@ struct TCPReassembler<Consumer: TCPConsumer> {
       isFromStart = opening.isFromStart
       start = opening.arrival
       self.clockOfSYN = clockOfSYN
+      mark = key.hash(seed: 1)
       lastFrame = opening.arrival.frame
       waitsSince = opening.arrival.frame
     }
@@ -169,6 +174,15 @@ struct TCPReassembler<Consumer: TCPConsumer> {
     /// Notes a SYN of which it is not known whether it is one that was captured before.
     func note(_ syn: borrowing TCPSegment, of side: Side, _ arrival: Arrival) {
       repeatedSYN = RepeatedSYN(side: side, sequence: syn.sequenceNumber &+ 1, arrival: arrival)
+    }
+
+    /// What tells a segment from all others; not 0.
+    @inline(__always)
+    func mark(of segment: borrowing TCPSegment, _ side: Side) -> UInt64 {
+      let numbers = UInt64(segment.sequenceNumber) << 32 | UInt64(segment.acknowledgmentNumber)
+      let length = UInt64(truncatingIfNeeded: segment.payloadWireLength) << 1
+      let rest = (length | UInt64(side.rawValue)) << 32 | UInt64(segment.timestampValue ?? 0)
+      return FlowKey.mix(FlowKey.mix(mark ^ numbers) ^ rest) | 1
     }
 
     /// Whether it was put together from a recording.
@@ -266,12 +280,14 @@ struct TCPReassembler<Consumer: TCPConsumer> {
     let side: Side = isFromLower == flow.isFirstLower ? .first : .second
     guard flow.isWanted, !flow.isClosed else {
       guard flow.isClosed else { return }
+      compare(segment, flow, side)
       let direction = Direction(flow, side, arrival)
       if flow.repeatedSYN != nil, takeBehindRepeatedSYN(segment, direction) { return }
       guard isOfAnother(segment, direction) else { return }
       return takeAnew(segment, in: flow, key, isFromLower, arrival)
     }
     if !flow.isCalm, isOfEarlier(segment, flow, side) { return statistics.strayedSegments += 1 }
+    compare(segment, flow, side)
     flow.segments &+= 1
     if let time = segment.time, flow.watch(segment, of: side, at: time.nanoseconds) {
       flow.noteSteps(in: &clockSteps, at: time.nanoseconds)
@@ -285,6 +301,21 @@ struct TCPReassembler<Consumer: TCPConsumer> {
     }
     if isAcknowledgementOfAnother(segment, direction) { return statistics.strayedSegments += 1 }
     takeApart(segment, direction)
+  }
+
+  /// Compares a segment with those of before, one of which it may be, timed by another clock.
+  @inline(__always)
+  private mutating func compare(_ segment: borrowing TCPSegment, _ flow: Flow, _ side: Side) {
+    // One byte alone is a probe, which comes again and again.
+    guard segment.payloadWireLength > 1, !mergedClocks.areThere, !flow.isMade,
+      let time = segment.time
+    else { return }
+    let number = segment.sequenceNumber
+    let length = segment.payloadWireLength
+    mergedClocks.take(flow.mark(of: segment, side), of: side, at: time.nanoseconds) {
+      guard let place = flow[side].offset(of: number) else { return false }
+      return flow[side].acknowledged >= place + length
+    }
   }
 
   /// Takes a segment that stands where the next one is expected while nothing waits; false if it does
