@@ -80,6 +80,18 @@ struct HeldViolationsTests {
     #expect(try doubt { $0.noteAnySet() } == .clockMayBeSet)
   }
 
+  @Test("Where clocks were merged no time counts, nor what stands on two connections")
+  func mergedClocks() throws {
+    let merged = ConnectionClosing(
+      how: .fin, firstFrame: 9, firstTime: time(0), isOfMergedClocks: true)
+    #expect(
+      try doubt(.olderConnectionEnds, on: 7, then: { $0.note(merged, of: 3) }) == .arrivedLate)
+    #expect(try doubt(.topicMatchesFilter, then: { $0.note(merged, of: 3) }) == nil)
+    #expect(try doubt(.topicMatchesFilter, evidence: [2], then: { $0.note(merged, of: 3) }) == nil)
+    let other = try doubt(.topicMatchesFilter, evidence: [1], then: { $0.note(merged, of: 3) })
+    #expect(other == .arrivedLate)
+  }
+
   /// What was captured away from a client shows that it was silent by what it acknowledged meanwhile.
   @Test("A silence stands where it is shown")
   func silences() throws {

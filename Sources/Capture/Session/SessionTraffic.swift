@@ -178,6 +178,7 @@ struct SessionTraffic: TCPConsumer {
     let body = ConnectionClosing(
       how: closing.how, firstFrame: closing.began.frame, firstTime: closing.began.time,
       isAnswered: closing.isAnswered, isLate: closing.isLate,
+      isOfMergedClocks: closing.isOfMergedClocks,
       clientSilence: isFirstClient ? closing.silences.first : closing.silences.second,
       clientRest: isFirstClient ? closing.rests.first : closing.rests.second,
       serverRest: isFirstClient ? closing.rests.second : closing.rests.first)

@@ -61,6 +61,8 @@ struct FlowClosing: Sendable {
   var isAnswered: Bool
   /// Whether something that was sent arrived late.
   var isLate = false
+  /// Whether the capture was put together of two whose clocks differ.
+  var isOfMergedClocks = false
   /// The longest time for which each side is known to have sent nothing, in nanoseconds; nil where the capture was taken
   /// beside it.
   var silences: (first: Int64?, second: Int64?) = (nil, nil)

@@ -113,6 +113,7 @@ extension TCPReassembler {
           isAnswered: flow[began.side.other].isFinished,
           isLate: flow.isLate || mergedClocks.areThere
             || clockSteps.isSet(from: flow.start.time.nanoseconds, to: arrival.time.nanoseconds),
+          isOfMergedClocks: mergedClocks.areThere,
           silences: (flow.silence(of: .first), flow.silence(of: .second)),
           rests: (
             flow.rest(of: .first, before: began.arrival),

@@ -28,6 +28,8 @@ struct HeldViolations {
     let client: String?
     /// Whether it rests on the connection before, from which the client is said to have its session.
     let isOfSession: Bool
+    /// Whether it rests on when something arrived.
+    let isOfTime: Bool
   }
 
   /// The times between two connections of a client of which the second is judged by the first, by the second.
@@ -39,6 +41,8 @@ struct HeldViolations {
   /// The connections that were open where the clock may have been set, and whether it may have been set for any.
   private var set: Set<Int> = []
   private var mayAnyBeSet = false
+  /// Whether the capture was put together of two whose clocks differ.
+  private var clocksAreMerged = false
   /// What is known of the silences of clients that seem to have been silent for too long, by their connections.
   private var silences: [Int: Silences] = [:]
   /// Whether there were more of the former, or of the latter, than are kept: then any may be among them.
@@ -74,6 +78,7 @@ struct HeldViolations {
     if closing.isLate {
       if late.count < Self.mostStretches { late.insert(connection) } else { hasMoreLate = true }
     }
+    if closing.isOfMergedClocks { clocksAreMerged = true }
     if silences[connection] != nil { silences[connection] = .told(closing.clientSilence) }
   }
 
@@ -112,15 +117,13 @@ struct HeldViolations {
     _ text: FindingText
   ) -> Bool {
     guard held.count < Self.maximum else { return false }
-    let isOfSession =
-      mayFollow(event.context.connection)
-      && MQTTRule(rawValue: rule.value - MQTTJudge.base(of: hearing.version))?.restsOnSession
-        == true
+    let fold = MQTTRule(rawValue: rule.value - MQTTJudge.base(of: hearing.version))
+    let isOfSession = mayFollow(event.context.connection) && fold?.restsOnSession == true
     if text.silence != nil { watchSilence(event) }
     held.append(
       Held(
         rule: rule, event: Event(copying: event.start(of: Self.mostBytes)), hearing: hearing,
-        text: text, client: client, isOfSession: isOfSession))
+        text: text, client: client, isOfSession: isOfSession, isOfTime: fold?.restsOnTime == true))
     return true
   }
 
@@ -159,7 +162,12 @@ struct HeldViolations {
       }
     }
     if hasMoreLate { return .tooMany }
-    let all = [own] + violation.text.evidence.map(\.connection)
+    let others = violation.text.evidence.map(\.connection)
+    // Connections that were over before it showed are concerned as well.
+    if clocksAreMerged, violation.isOfTime || others.contains(where: { $0 != own }) {
+      return .arrivedLate
+    }
+    let all = [own] + others
     if all.contains(where: late.contains) { return .arrivedLate }
     return mayAnyBeSet || all.contains(where: set.contains) ? .clockMayBeSet : nil
   }

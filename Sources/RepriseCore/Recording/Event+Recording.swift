@@ -149,6 +149,7 @@ extension ConnectionClosing {
       firstTime: try fields.time("firstTime"), reason: try fields.optionalString("reason"),
       isAnswered: fields.value("answered") == nil ? true : try fields.bool("answered"),
       isLate: fields.value("late") == nil ? false : try fields.bool("late"),
+      isOfMergedClocks: fields.value("merged") == nil ? false : try fields.bool("merged"),
       clientSilence: try fields.optionalInteger("clientSilence"),
       clientRest: try fields.optionalInteger("clientRest"),
       serverRest: try fields.optionalInteger("serverRest"))

@@ -97,6 +97,7 @@ public struct EventJSONWriter: Sendable {
       append(firstFrame: closing.firstFrame, closing.firstTime, to: &buffer)
       if !closing.isAnswered { buffer.append(",\"answered\":false") }
       if closing.isLate { buffer.append(",\"late\":true") }
+      if closing.isOfMergedClocks { buffer.append(",\"merged\":true") }
       append(nanoseconds: closing.clientSilence, as: ",\"clientSilence\":", to: &buffer)
       append(nanoseconds: closing.clientRest, as: ",\"clientRest\":", to: &buffer)
       append(nanoseconds: closing.serverRest, as: ",\"serverRest\":", to: &buffer)

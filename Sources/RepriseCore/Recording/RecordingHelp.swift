@@ -44,6 +44,8 @@ package enum RecordingHelp {
       CLOSE        how (fin, reset, end-of-capture), firstFrame, firstTime, reason,
                    answered (false where the other end is not seen to answer), late (true
                    where something that was sent arrived more than a second later),
+                   merged (true where the capture was put together of two by clocks that
+                   differ),
                    clientSilence (nanoseconds: the longest time for which the client is known
                    to have sent nothing, where it was captured away from it), clientRest
                    and serverRest (nanoseconds: how long before its end each was last seen

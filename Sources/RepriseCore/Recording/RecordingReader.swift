@@ -145,7 +145,7 @@ public struct RecordingReader: Sendable {
     "dup", "topic", "payload", "filters", "errors", "moreErrors", "missing", "bytes", "client",
     "server",
     "fromStart", "firstFrame", "firstTime", "evidence", "pings", "how", "reason", "answered",
-    "late", "clientSilence", "clientRest", "serverRest",
+    "late", "merged", "clientSilence", "clientRest", "serverRest",
     "error",
     "opcode", "fin", "masked", "maskingKey", "rsv", "compressed", "notInflated", "carries",
     "concealed", "closeCode", "closeReason", "method", "target", "http", "status", "headers",

@@ -152,6 +152,9 @@ public struct ConnectionClosing: Sendable, Hashable {
   /// Whether something that an end had sent arrived late, by more than a second as acknowledgements of TCP show: then the
   /// times of the connection's events are those at which they were sent, and not those at which the other end had them.
   public var isLate: Bool
+  /// Whether the capture was put together of two whose clocks differ: then no time or order between its connections is known,
+  /// be they over before.
+  public var isOfMergedClocks: Bool
   /// The longest time for which the client is known to have sent nothing, in nanoseconds, where the capture was taken
   /// away from it; nil where it was taken beside it, or where nobody can know.
   ///
@@ -169,8 +172,8 @@ public struct ConnectionClosing: Sendable, Hashable {
   /// Creates a closing.
   public init(
     how: How, firstFrame: Int, firstTime: Timestamp, reason: String? = nil, isAnswered: Bool = true,
-    isLate: Bool = false, clientSilence: Int64? = nil, clientRest: Int64? = nil,
-    serverRest: Int64? = nil
+    isLate: Bool = false, isOfMergedClocks: Bool = false, clientSilence: Int64? = nil,
+    clientRest: Int64? = nil, serverRest: Int64? = nil
   ) {
     self.how = how
     self.firstFrame = firstFrame
@@ -178,6 +181,7 @@ public struct ConnectionClosing: Sendable, Hashable {
     self.reason = reason
     self.isAnswered = isAnswered || how != .fin
     self.isLate = isLate
+    self.isOfMergedClocks = isOfMergedClocks
     self.clientSilence = clientSilence
     self.clientRest = clientRest
     self.serverRest = serverRest

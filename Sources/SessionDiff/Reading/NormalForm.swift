@@ -15,7 +15,8 @@ struct NormalForm {
   /// What tells where and how an event was on the wire, and what can't be read of it.
   private static let placing: Set<String> = [
     "frame", "time", "connection", "from", "inferred", "over", "order", "length", "bytes",
-    "missing", "moreErrors", "firstFrame", "firstTime", "answered", "late", "clientSilence",
+    "missing", "moreErrors", "firstFrame", "firstTime", "answered", "late", "merged",
+    "clientSilence",
     "clientRest", "serverRest", "exchange", "decoded", "http", "fin", "masked", "maskingKey",
     "compressed", "notInflated", "carries", "concealed", "obstacle", "remedy", "evidence",
   ]
