@@ -24,7 +24,8 @@ import Testing
   }
 
   private func replay(_ words: String...) throws -> RepriseProcess.Result {
-    try RepriseProcess.run(["replay", "sdk"] + words)
+    let speed = words.contains("--speed") ? [] : ["--speed", "max"]
+    return try RepriseProcess.run(["replay", "sdk"] + words + speed)
   }
 
   /// A client is chosen by either of the names that an app is known by.
@@ -128,7 +129,8 @@ import Testing
   }
 
   @Test func readsStandardInput() async throws {
-    let result = try RepriseProcess.run(["replay", "sdk", "-"], input: try await Self.session())
+    let result = try RepriseProcess.run(
+      ["replay", "sdk", "-", "--speed", "max"], input: try await Self.session())
     #expect(result.status == 0)
     #expect(result.output.hasPrefix("# -, 2026-01-01 (UTC)"))
   }
@@ -150,15 +152,36 @@ import Testing
     #expect(elapsed >= .milliseconds(300))
   }
 
+  /// Time passes as recorded unless another speed is asked for, and long times are told of.
   @Test func endsWhenNobodyReadsOn() async throws {
-    let file = try scratch.write(try await Self.session(), to: "app.jsonl").path
+    let recording = try await AppSession.record { app in
+      try await app.connect()
+      try await app.wait(until: 30)
+    }
+    let file = try scratch.write(recording, to: "app.jsonl").path
+    let note =
+      "reprise: \(file): note: plays in the recorded time, 30 s at most; --speed max does not wait\n"
+    for (words, errors) in [("", note), ("--speed 1", "")] {
+      let start = ContinuousClock.now
+      let result = try RepriseProcess.shell(
+        "\"$reprise\" replay sdk \(RepriseProcess.quoted(file)) \(words) | head -1")
+      #expect(result.output == "# \(file), 2026-01-01 (UTC), app dev1&a1pk\n")
+      #expect(result.errors == errors)
+      #expect(ContinuousClock.now - start < .seconds(29))
+    }
+  }
+
+  @Test func playsInTheRecordedTime() async throws {
+    let recording = try await AppSession.record { app in
+      try await app.connect()
+      try await app.wait(until: 1)
+    }
+    let file = try scratch.write(recording, to: "app.jsonl").path
     let start = ContinuousClock.now
-    let result = try RepriseProcess.shell(
-      "\"$reprise\" replay sdk \(RepriseProcess.quoted(file)) --speed 1 | head -1")
-    #expect(result.output == "# \(file), 2026-01-01 (UTC), app dev1&a1pk\n")
-    #expect(result.errors == "")
-    // The session lasts for ten.
-    #expect(ContinuousClock.now - start < .seconds(9))
+    let result = try RepriseProcess.run(["replay", "sdk", file])
+    #expect(ContinuousClock.now - start >= .seconds(1))
+    #expect(result.status == 0 && result.errors == "")
+    #expect(result.output == (try replay(file).output))
   }
 
   // MARK: Which part
@@ -199,7 +222,7 @@ import Testing
     for (name, words) in [
       ("dev2&a1pk", ["--client-id", "dev2&a1pk"]), ("dev1&a1pk", ["--connection", "1"]),
     ] {
-      let chosen = try RepriseProcess.run(["replay", "sdk", file] + words)
+      let chosen = try RepriseProcess.run(["replay", "sdk", file, "--speed", "max"] + words)
       #expect(chosen.status == 0)
       #expect(chosen.output.contains("app \(name)\n"))
     }

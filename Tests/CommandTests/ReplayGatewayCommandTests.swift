@@ -10,7 +10,7 @@ import Testing
   init() throws { scratch = try Scratch() }
 
   private func replay(_ path: String, _ words: String...) throws -> RepriseProcess.Result {
-    try RepriseProcess.run(["replay", "sdk", path] + words)
+    try RepriseProcess.run(["replay", "sdk", path, "--speed", "max"] + words)
   }
 
   @Test(arguments: ["jsonl", "pcap"])
@@ -57,7 +57,7 @@ import Testing
     for words in [["--show-secrets"], []] {
       let path = SDKRecording.path("gateway/login.pcap")
       let result = try RepriseProcess.run(
-        ["replay", "sdk", path, "--format", "jsonl"] + words)
+        ["replay", "sdk", path, "--format", "jsonl", "--speed", "max"] + words)
       #expect(result.status == 0 && result.output.contains("logIn"))
       #expect(!result.output.contains("sign"))
     }

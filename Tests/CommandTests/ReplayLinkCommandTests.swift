@@ -7,7 +7,7 @@ import Testing
     var package = URL(filePath: #filePath)
     for _ in 0..<3 { package.deleteLastPathComponent() }
     let path = package.appending(path: "Recordings/sdk/link/\(file)").path
-    return try RepriseProcess.run(["replay", "sdk", path] + words)
+    return try RepriseProcess.run(["replay", "sdk", path, "--speed", "max"] + words)
   }
 
   @Test func printsWhatALinkSaw() throws {

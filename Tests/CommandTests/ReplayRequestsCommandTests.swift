@@ -11,7 +11,7 @@ import Testing
   init() throws { scratch = try Scratch() }
 
   private func replay(_ path: String, _ words: String...) throws -> RepriseProcess.Result {
-    try RepriseProcess.run(["replay", "sdk", path] + words)
+    try RepriseProcess.run(["replay", "sdk", path, "--speed", "max"] + words)
   }
 
   @Test(arguments: ["jsonl", "pcap"])

@@ -38,7 +38,7 @@ import Testing
   func hidesSecretsInAnyMessage(_ payload: String) throws {
     let file = try scratch.write(session(pushing: payload), to: "odd.jsonl").path
     for format in ["text", "jsonl"] {
-      let words = ["replay", "sdk", file, "--format", format]
+      let words = ["replay", "sdk", file, "--format", format, "--speed", "max"]
       let hidden = try RepriseProcess.run(words)
       #expect(hidden.status == 0 && hidden.output.contains("/thing/properties"))
       #expect(!hidden.output.contains("secret-1"))

@@ -70,7 +70,7 @@ import Testing
   @Test(arguments: ["bind-lock-held", "back-off", "listeners"])
   func hasTheStepsOfTheReplay(_ name: String) throws {
     let replay = try RepriseProcess.run(
-      ["replay", "sdk", "\(name).jsonl"],
+      ["replay", "sdk", "\(name).jsonl", "--speed", "max"],
       directory: Self.sessions.appending(path: "channel"))
     let told = replay.output.split(separator: "\n").filter { !$0.hasPrefix("#") }.map(String.init)
     let frames = Set(told.compactMap { Int($0.split(separator: " ").dropFirst().first ?? "") })

@@ -81,7 +81,7 @@ package struct SessionPackets {
   private var connections: [Int: Connection] = [:]
   private var names: [String: UInt32] = [:]
   /// What could not be written as it was.
-  package private(set) var losses = Losses()
+  package internal(set) var losses = Losses()
   /// How many connections were written.
   package private(set) var count = 0
 
@@ -254,7 +254,7 @@ package struct SessionPackets {
 
   // MARK: Bytes
 
-  private mutating func send(_ bytes: RawSpan, missing: Int, _ context: EventContext) {
+  mutating func send(_ bytes: RawSpan, missing: Int, _ context: EventContext) {
     guard var connection = connections[context.connection] else { return }
     let time = context.time
     connection.send(from: context.sender, bytes) { take(time, $0, $1, $2) }
@@ -306,23 +306,6 @@ package struct SessionPackets {
     connections[number]?.skip(
       Self.unknown, from: .client, saying: "missing: PINGREQ, which the recording does not have"
     ) { take(time, $0, $1, $2) }
-  }
-
-  private mutating func send(_ part: HTTPPart, _ context: EventContext) {
-    guard let message = part.message else { return }
-    let head = message.head
-    let isChunked = head.list("Transfer-Encoding").contains { $0.lowercased() == "chunked" }
-    let isFramed = isChunked && message.missing == 0
-    if isChunked || message.isDecoded && !message.codings.isEmpty { losses.bodies += 1 }
-    var bytes = head.bytes
-    // One chunk, whatever they were (RFC 9112 section 7.1).
-    if isFramed, !message.body.isEmpty {
-      bytes += Array("\(String(message.body.count, radix: 16))\r\n".utf8) + message.body + [13, 10]
-    } else {
-      bytes += message.body
-    }
-    if isFramed { bytes += Array("0\r\n\r\n".utf8) }
-    send(bytes.span.bytes, missing: message.missing, context)
   }
 }
 

@@ -38,6 +38,8 @@ final class CaseStream {
   private var nextPiece: Timestamp?
   /// How many bytes were given to be sent.
   private var given = 0
+  /// Whether more is sent to an other end that sends nothing more, until ``finish(_:)`` says that it was all.
+  var answersBehindEnd = false
   /// Whether the other end sends nothing more.
   private(set) var hasEnded = false
   /// Whether nothing more is to be sent to it.
@@ -115,6 +117,11 @@ final class CaseStream {
     if phase == .opening { goOnOpening(now) }
     guard phase == .open else { return }
     flush(now)
+    guard !hasEnded else {
+      // It has nothing more to say, and takes nothing more.
+      if phase == .open, Int32(events) & (POLLHUP | POLLERR) != 0 { breakOff(by: own.other, now) }
+      return
+    }
     guard Int32(events) & (POLLIN | POLLHUP | POLLERR) != 0 || channel?.hasMore == true else {
       return
     }
@@ -249,7 +256,8 @@ final class CaseStream {
       hasEnded = true
       record(nil, now)
       recorder?.end(number, by: own.other, .finished, at: now)
-      // Nobody has more to say to one that says no more.
+      guard !answersBehindEnd else { return }
+      // There is no more to say to an end that says no more.
       finish(now)
       drop()
     case .failed: breakOff(by: own.other, now)
@@ -276,6 +284,7 @@ final class CaseStream {
     isEnded = true
     _ = channel?.shutdownWriting()
     recorder?.end(number, by: own, .finished, at: now)
+    if hasEnded, answersBehindEnd { drop() }
   }
 
   /// Breaks the connection off.

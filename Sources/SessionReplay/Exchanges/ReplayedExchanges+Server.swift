@@ -100,6 +100,11 @@ extension ReplayedExchanges {
     return soonest.map { .wait(until: $0) } ?? .nothing
   }
 
+  /// Tells whether the answer to a request is still to be given.
+  /// - Parameter index: The exchange.
+  /// - Returns: Whether it is.
+  package func owes(_ index: Int) -> Bool { unanswered.contains(index) }
+
   /// Takes note that a client has left without the answer to a request: it can do without.
   /// - Parameters:
   ///   - index: The exchange.

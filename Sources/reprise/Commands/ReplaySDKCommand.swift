@@ -18,7 +18,7 @@ enum ReplaySDKCommand: Command {
     name: "to", value: "TIME", help: "Ends there; written as the time of --from.")
   private static let speed = OptionSpec(
     name: "speed", value: "X",
-    help: "How many times as fast as recorded, such as 1 or 0.5; max (default) does not wait.")
+    help: "How many times as fast as recorded (default 1), such as 10 or 0.5; max does not wait.")
   private static let match = OptionSpec(
     name: "match", value: "HOW", choices: ReplayMatch.allCases.map(\.rawValue),
     help: "How exactly the SDK has to send what was recorded: json (default) compares payloads as "
@@ -81,6 +81,11 @@ enum ReplaySDKCommand: Command {
       subject: replay.subject, usesColor: console.usesColor(on: output),
       redaction: redaction, isPaced: isPaced(options))
     for note in replay.notes { console.note(file, note) }
+    if arguments.value(speed) == nil, input.seconds > longestUnsaid {
+      console.note(
+        file,
+        "plays in the recorded time, \(input.seconds) s at most; --speed max does not wait")
+    }
     let status: ExitStatus
     do {
       let outcome = try await run(replay, lines)
@@ -119,6 +124,9 @@ enum ReplaySDKCommand: Command {
 
   // MARK: Options
 
+  /// How many seconds a user waits without being told how long it takes.
+  private static let longestUnsaid = 10
+
   private static func selection(_ arguments: Arguments) throws(UsageError) -> ReplaySelection {
     switch (arguments.value(connection), arguments.value(clientID)) {
     case (nil, nil): return .only
@@ -149,7 +157,7 @@ enum ReplaySDKCommand: Command {
     let order = arguments.value(order).flatMap(ReplayOrder.init) ?? .causal
     var options = ReplayOptions(
       match: match, order: order, source: ReplayInput.source(file, arguments))
-    guard let factor = try SessionOptions.speed(speed, arguments, usual: nil) else {
+    guard let factor = try SessionOptions.speed(speed, arguments, usual: 1) else {
       return options
     }
     options.pace = .scaled(factor, by: ContinuousClock())

@@ -33,6 +33,12 @@ struct ReplayInput {
     self.reader = try run.read(into: &reader) == 0 ? reader : nil
   }
 
+  /// How long the whole session of the file took, as whole seconds.
+  var seconds: Int64 {
+    guard let reader, let begin = reader.begin, let end = reader.end else { return 0 }
+    return end.nanoseconds(since: begin) / 1_000_000_000
+  }
+
   /// Makes the replay; what is in its way is told.
   /// - Parameter options: How to compare and to tell the time.
   /// - Returns: The replay; nil when there can be none.
@@ -116,11 +122,16 @@ private struct SessionReader: SessionConsumer {
   var survey = ReplaySurvey()
   /// Whether the user said which client is meant.
   var isChosen = false
+  /// The times of the first event and of the last; nil without any.
+  private(set) var begin: Timestamp?
+  private(set) var end: Timestamp?
 
   init(events: ReplayEvents) { self.events = events }
 
   mutating func beginFile(_ name: String) {}
   mutating func consume(_ event: borrowing EventView) {
+    begin = begin ?? event.context.time
+    end = max(end ?? event.context.time, event.context.time)
     events.consume(event)
     if !isChosen { survey.consume(event) }
   }

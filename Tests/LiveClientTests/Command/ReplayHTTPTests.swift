@@ -75,14 +75,14 @@ import Testing
   func playsCaptures() async throws {
     let capture = directory.file("things.pcap")
     _ = try await RunningCommand.run(["convert", Self.file, "-o", capture], in: directory)
-    let decoding = ["--decode", "57663=http", "--connection", "6,9", "--speed", "max"]
+    let decoding = ["--decode", "57663=http", "--speed", "max"]
     let driven = directory.file("driven.txt")
     let run = try await RunningCommand.run(
       ["replay", "serve", capture] + decoding + [
         "--", RunningCommand.path, "replay", "drive", capture, "{url}", "-o", driven,
       ] + decoding, in: directory)
     #expect(run.status == 0, "\(run.output)\(run.errors)")
-    #expect(run.output.contains("\n# the session ends: 2 connections, 6 packets\n"))
+    #expect(run.output.contains("\n# the session ends: 10 connections, 29 packets\n"))
     let plain = try await RunningCommand.run(
       ["replay", "serve", capture, "--listen", "0"], in: directory)
     #expect(plain.status == 2 && plain.output == "")
@@ -130,6 +130,38 @@ import Testing
       ["-o", directory.file("firmware"), "-w", "%{size_download}", "\(url)/firmware"])
     #expect(size == "206")
     #expect(try await server.wait() == 0, "\(server.text)\(server.errors)")
+  }
+
+  /// Asks for paths, and ends what it sends before it reads.
+  private static let halfCloser = """
+    import socket, sys
+    peer = socket.create_connection(("127.0.0.1", int(sys.argv[1])), 30)
+    for path in sys.argv[2:]:
+        peer.sendall(f"GET {path} HTTP/1.1\\r\\nHost: x\\r\\n\\r\\n".encode())
+    peer.shutdown(socket.SHUT_WR)
+    while piece := peer.recv(65536):
+        print(piece.decode(), end="")
+    """
+
+  @Test(
+    "A client that ends what it sends behind its requests gets the answers",
+    arguments: ["1", "max"])
+  func answersBehindAnEnd(speed: String) async throws {
+    let (server, port) = try await serve(["--connection", "6,9", "--speed", speed])
+    let child = try Child(
+      ["python3", "-c", Self.halfCloser, port, "/things/41", "/things/lamp-1", "/things/door"],
+      folder: directory)
+    try await child.wait(for: "the end of the client", until: \.hasEnded)
+    let bodies = child.text.split(separator: "\r\n\r\n").dropFirst().map {
+      $0.split(separator: "HTTP/1.1").first ?? ""
+    }
+    #expect(
+      bodies == [
+        #"{"error": "no such thing"}"#, #"{"thing": "lamp-1", "on": true}"#,
+        #"{"thing": "door", "open": true}"#,
+      ], "\(child.text)")
+    #expect(try await server.wait() == 0, "\(server.text)\(server.errors)")
+    #expect(server.text.contains("# the session ends: 2 connections, 6 packets"))
   }
 
   @Test("A client that asks for something else diverges, and is told so by the answer")

@@ -17,6 +17,8 @@ final class HTTPLink {
   ///   - now: The time.
   init(_ stream: CaseStream, at now: Timestamp) {
     (self.stream, begin) = (stream, now)
+    // A client that has asked all it wants may say so by the end of what it sends (RFC 9293 section 3.6).
+    stream.answersBehindEnd = stream.own == .server
     reader = HTTPMessageReader(of: stream.own.other)
   }
 
@@ -26,7 +28,7 @@ final class HTTPLink {
   var interest: pollfd { stream.interest }
   /// Whether it is over for both ends.
   var isOver: Bool { stream.isOver }
-  /// Whether the other end sends nothing more.
+  /// Whether the other end sends nothing more; a server may still answer it.
   var hasEnded: Bool { stream.hasEnded || stream.isOver }
   /// Whether something waits to be sent.
   var hasUnsent: Bool { !stream.isOver && Int32(stream.interest.events) & POLLOUT != 0 }

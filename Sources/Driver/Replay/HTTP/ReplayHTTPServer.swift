@@ -126,11 +126,12 @@ package final class ReplayHTTPServer: ReplayParty {
   // MARK: What is due
 
   package func goOn(_ now: Timestamp) -> Timestamp? {
-    for client in clients where client.link.hasEnded {
+    for client in clients where client.link.isOver {
       for asked in client.asked { machine?.leave(asked.exchange, at: now) }
-      client.asked = []
     }
+    clients.removeAll { $0.link.isOver }
     let wake = ending == nil ? answer(now) : nil
+    for client in clients where client.link.hasEnded && !isOwed(client) { client.link.finish(now) }
     clients.removeAll { $0.link.isOver }
     for client in clients where !client.link.hasBegun {
       // A connection on which nothing is said is none of the session.
@@ -151,6 +152,11 @@ package final class ReplayHTTPServer: ReplayParty {
       case .nothing, nil: return nil
       }
     }
+  }
+
+  /// Whether an answer to a client is still to come.
+  private func isOwed(_ client: Client) -> Bool {
+    ending == nil && client.asked.contains { machine?.owes($0.exchange) == true }
   }
 
   private func client(of exchange: Int) -> Client? {
