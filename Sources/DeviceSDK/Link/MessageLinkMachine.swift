@@ -106,11 +106,11 @@ package struct MessageLinkMachine: StateMachine {
   /// The channels that were unsubscribed from since then.
   var droppedChannels: Set<String> = []
   /// Whether the link has been connected in this session.
-  var wasConnected = false
+  package internal(set) var wasConnected = false
   /// Whether the user has been logged in since the last logout.
   var wasLoggedIn = false
 
-  var channels: [String: LinkSubscribeFeatures] = [:]
+  package internal(set) var channels: [String: LinkSubscribeFeatures] = [:]
   /// The features whose topics the broker was asked for on this connection, and was not told to drop.
   var askedFeatures: [String: LinkSubscribeFeatures] = [:]
   var states = TemporaryStates()

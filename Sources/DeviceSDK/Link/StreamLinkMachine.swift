@@ -73,12 +73,12 @@ package struct StreamLinkMachine: StateMachine {
   var giveUpTime: Timestamp?
   var lossTime: Timestamp?
   /// Whether the link has been connected since it was joined.
-  var wasConnected = false
+  package internal(set) var wasConnected = false
   /// Whether the channel has been joined since it was left.
   var wasJoined = false
   var states = TemporaryStates()
 
-  var topics = StreamTopics()
+  package internal(set) var topics = StreamTopics()
   var messages = RateWindow(LinkLimits.topicMessages, per: .seconds(1))
   /// What was subscribed to in topics when the link began to open, as the broker was asked for it.
   var restoring: [StreamTopics.Source] = []

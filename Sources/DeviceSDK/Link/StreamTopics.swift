@@ -1,19 +1,19 @@
 /// What a user does in the topics of a stream channel, and who else is there, as far as the server has told.
-struct StreamTopics: Sendable, Hashable {
+package struct StreamTopics: Sendable, Hashable {
   /// A user of a topic, whose messages are received.
-  struct Source: Sendable, Hashable, Comparable {
-    let topic: String
-    let user: String
+  package struct Source: Sendable, Hashable, Comparable {
+    package let topic: String
+    package let user: String
 
-    static func < (lhs: Source, rhs: Source) -> Bool {
+    package static func < (lhs: Source, rhs: Source) -> Bool {
       (lhs.topic, lhs.user) < (rhs.topic, rhs.user)
     }
   }
 
   /// The topics that the user may publish in.
-  var joined: [String: LinkTopicOptions] = [:]
+  package internal(set) var joined: [String: LinkTopicOptions] = [:]
   /// Whose messages are received.
-  private(set) var sources: Set<Source> = []
+  package private(set) var sources: Set<Source> = []
   /// What publishers said of themselves, by topic and user.
   private var publishers: [String: [String: String]] = [:]
 

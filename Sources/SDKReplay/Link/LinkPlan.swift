@@ -21,6 +21,7 @@ struct RecordedLink: Sendable {
     var configuration = LinkConfiguration(
       appID: name.app, userID: name.user, sessionID: name.session)
     configuration.leavesWill = options.will != nil
+    configuration.restoresAfterFailure = session.restoresAfterFailure
     let greeting = session.greeting(after: -1)
     configuration.presenceTimeout = Self.seconds("presenceTimeout", greeting, or: 300)
     configuration.heartbeatInterval = Self.seconds("heartbeatInterval", greeting, or: 5)

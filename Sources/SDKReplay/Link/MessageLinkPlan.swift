@@ -97,6 +97,19 @@ package struct MessageLinkPlan: LinkPlan {
     }
   }
 
+  /// Returns what the user did while there was no connection.
+  package func answers(
+    to effect: LinkEffect, on link: MessageLinkMachine, at time: Timestamp
+  ) -> [MessageLinkMachine.Call] {
+    guard case .changeState(let event) = effect, link.wasConnected,
+      event.current == .disconnected || event.current == .suspended,
+      let beginning = session.beginning(from: time)
+    else { return [] }
+    guard !beginning.isOfNewSession else { return [.logout] }
+    let kept = beginning.channels
+    return link.channels.keys.filter { !kept.contains($0) }.sorted().map { .unsubscribe($0) }
+  }
+
   private func calls(
     _ verb: String, _ request: JSONValue, _ ordinal: Int, _ link: MessageLinkMachine
   ) -> [MessageLinkMachine.Call] {

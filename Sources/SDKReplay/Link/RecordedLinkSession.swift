@@ -5,6 +5,8 @@ import RepriseCore
 struct RecordedLinkSession: Sendable {
   /// What the recorded client did; the place in the list is its number.
   private(set) var actions: [ClientAction.Kind] = []
+  /// When it connected, and the number of that action.
+  private var connects: [(time: Timestamp, ordinal: Int)] = []
   /// How the temporary states differ from those before, by the number of the PUBLISH that has them.
   private(set) var stateChanges: [Int: [String: String?]] = [:]
   /// Whether the session ends while its last connection is open.
@@ -16,6 +18,7 @@ struct RecordedLinkSession: Sendable {
     for step in dialogue {
       switch step.content {
       case .action(let action):
+        if case .connect = action.kind { connects.append((step.place.time, actions.count)) }
         actions.append(action.kind)
         take(action.kind)
       case .event(.closed): breaksOff = false
@@ -65,6 +68,52 @@ struct RecordedLinkSession: Sendable {
   func greeting(after ordinal: Int) -> JSONValue? {
     request(where: { $0 == .login || $0 == .join }, after: ordinal)?.value
   }
+
+  // MARK: The next connection
+
+  /// Returns the first connection that is begun at a time or later; nil when there is none.
+  /// - Parameter time: The time.
+  /// - Returns: How it begins.
+  func beginning(from time: Timestamp) -> RecordedLinkBeginning? {
+    var (low, high) = (0, connects.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if connects[middle].time < time { low = middle + 1 } else { high = middle }
+    }
+    return low < connects.count ? beginning(of: low) : nil
+  }
+
+  /// Returns how the connection begins that follows an action.
+  func beginning(after ordinal: Int) -> RecordedLinkBeginning? {
+    connects.firstIndex { $0.ordinal > ordinal }.flatMap { beginning(of: $0) }
+  }
+
+  /// How a connection begins; nil for one that ends before the link says who it is.
+  private func beginning(of index: Int) -> RecordedLinkBeginning? {
+    let next = index + 1 < connects.count ? connects[index + 1].ordinal : actions.count
+    var filters: [String]?
+    for number in connects[index].ordinal..<next {
+      switch actions[number] {
+      case .subscribe(let wanted): filters = filters ?? wanted.map(\.filter)
+      case .publish(let message):
+        guard let verb = verb(of: message).flatMap(LinkVerb.init), verb == .login || verb == .join
+        else { continue }
+        return RecordedLinkBeginning(
+          filters: filters ?? [], greeting: JSONValue(parsing: message.payload) ?? .null)
+      default: continue
+      }
+    }
+    return nil
+  }
+
+  /// Whether a link that had failed came back with what it had had.
+  var restoresAfterFailure: Bool {
+    connects.indices.dropFirst().contains { index in
+      beginning(of: index).map { $0.isFresh && $0.hasRestored } ?? false
+    }
+  }
+
+  // MARK: Requests
 
   /// The request for a channel that follows an action.
   func request(

@@ -74,7 +74,11 @@ package struct StreamLinkPlan: LinkPlan {
     switch session.actions[ordinal] {
     case .connect: return [state == .connecting ? .noteNetwork(.regained) : join(after: ordinal)]
     case .disconnect:
-      if state == .connected { return [.noteNetwork(.lost)] }
+      if state == .connected {
+        // Without a word a link ends because the message service's has failed, too.
+        let isNew = session.beginning(after: ordinal)?.isOfNewSession ?? false
+        return [isNew ? .noteServiceFailure : .noteNetwork(.lost)]
+      }
       return [session.connectsNext(after: ordinal) ? join(after: ordinal) : .leave]
     case .publish(let message):
       if let place = LinkChannelTopics.parseTopic(message.topic) {
@@ -98,6 +102,21 @@ package struct StreamLinkPlan: LinkPlan {
       return Self.users(filters).map { [.unsubscribeTopic($0.topic, $0.users)] } ?? []
     case .send, .sendText, .sendBinary: return []
     }
+  }
+
+  /// Returns what the user did while there was no connection.
+  package func answers(
+    to effect: LinkEffect, on link: StreamLinkMachine, at time: Timestamp
+  ) -> [StreamLinkMachine.Call] {
+    guard case .changeState(let event) = effect, link.wasConnected, event.current == .connecting,
+      let beginning = session.beginning(from: time), !beginning.isOfNewSession
+    else { return [] }
+    let (left, topics) = (link.topics, beginning.topics)
+    let gone = left.sources.filter { !beginning.receives($0) }
+    return left.joined.keys.filter { !topics.contains($0) }.sorted().map { .leaveTopic($0) }
+      + Dictionary(grouping: gone, by: \.topic).sorted { $0.key < $1.key }.map {
+        .unsubscribeTopic($0.key, $0.value.map(\.user).sorted())
+      }
   }
 
   /// The users of one topic whom filters are for; nil when they are for anything else.

@@ -60,12 +60,13 @@ package protocol ReplayPlan: Sendable {
   /// - Parameter ordinal: The number of the action in the session, from 0.
   /// - Returns: The calls; none when the system has none that are so plain.
   func plainCalls(for ordinal: Int) -> [Machine.Call]
-  /// Returns what the application's own code does at once when it is told something.
+  /// Returns what the application does at once when it is told something: what its own code answers, and what it did
+  /// while there was no connection, which shows in how the next one begins only.
   /// - Parameters:
   ///   - effect: What it is told.
   ///   - machine: The machine as it is.
   ///   - time: When.
-  /// - Returns: The calls, which are not worth a line.
+  /// - Returns: The calls, in their order.
   func answers(to effect: Machine.Effect, on machine: Machine, at time: Timestamp) -> [Machine.Call]
   /// Returns a call in words; nil when it is not worth a line.
   func words(for call: Machine.Call) -> ReplayedCall.Words?

@@ -29,7 +29,7 @@ struct ReplayPlayer<Plan: ReplayPlan>: Sendable {
       stage.take(effect)
       answering.take(effect)
     }
-    answering.begin(plan, through: driver)
+    answering.begin(plan, stage, through: driver)
     machine.value = { [weak driver] in driver?.read { $0 } }
   }
 
@@ -110,19 +110,9 @@ struct ReplayPlayer<Plan: ReplayPlan>: Sendable {
 
   /// Makes calls, and returns the last one that is worth a line.
   private func make(_ calls: [Machine.Call], at place: ReplayPlace) -> ReplayedCall? {
-    // All are told before the first is made: what the machine tells of that one comes from another task.
-    let descriptions = calls.map { call in plan.words(for: call).map { stage.begin($0, at: place) }
-    }
+    let descriptions = stage.begin(calls, of: plan, at: place)
     // Not `driver.call`: the machine's own task sends and tells, so that all comes from it alone.
-    driver.submit(
-      zip(calls, descriptions).map { call, description in
-        (
-          call,
-          { [stage] result in
-            if let description { stage.end(description, result) }
-          }
-        )
-      })
+    driver.submit(stage.submission(calls, descriptions))
     return descriptions.compactMap(\.self).last
   }
 
@@ -146,12 +136,13 @@ private final class Answering<Plan: ReplayPlan>: Sendable {
   private let answer = Mutex<Answer?>(nil)
 
   /// Answers through a driver, which keeps this and is not kept by it.
-  func begin(_ plan: Plan, through driver: Driver<Plan.Machine>) {
+  func begin(_ plan: Plan, _ stage: ReplayStage<Plan>, through driver: Driver<Plan.Machine>) {
     answer.withLock {
       $0 = Answer { [weak driver] effect in
         guard let driver else { return }
         let calls = driver.read { plan.answers(to: effect, on: $0, at: driver.now) }
-        if !calls.isEmpty { driver.submit(calls.map { ($0, { _ in }) }) }
+        guard !calls.isEmpty else { return }
+        driver.submit(stage.submission(calls, stage.begin(calls, of: plan, at: stage.place)))
       }
     }
   }

@@ -26,6 +26,9 @@ final class ReplayStage<Plan: ReplayPlan>: Sendable {
     self.observe = observe
   }
 
+  /// Where in the session what happens now comes from.
+  var place: ReplayPlace? { client.cause.place }
+
   /// How the session has ended so far.
   var ending: Plan.Ending { state.withLock { $0.ending } }
 
@@ -42,7 +45,7 @@ final class ReplayStage<Plan: ReplayPlan>: Sendable {
   // MARK: Taking down
 
   /// Takes down that the application calls something at a place.
-  func begin(_ words: ReplayedCall.Words, at place: ReplayPlace) -> ReplayedCall {
+  private func begin(_ words: ReplayedCall.Words, at place: ReplayPlace?) -> ReplayedCall {
     let call = state.withLock { state in
       state.lastNumber += 1
       let call = ReplayedCall(number: state.lastNumber, words: words)
@@ -51,6 +54,31 @@ final class ReplayStage<Plan: ReplayPlan>: Sendable {
     }
     observe(Observation(time: client.now, place: place, content: .called(call)))
     return call
+  }
+
+  /// Takes down calls, all before the first is made: what the machine tells of that one comes from another task.
+  /// - Parameters:
+  ///   - calls: The calls.
+  ///   - plan: Whose words they are told in.
+  ///   - place: Where they are made.
+  /// - Returns: Those that are worth a line, each at the place of its call.
+  func begin(_ calls: [Plan.Machine.Call], of plan: Plan, at place: ReplayPlace?) -> [ReplayedCall?]
+  {
+    calls.map { call in plan.words(for: call).map { begin($0, at: place) } }
+  }
+
+  /// Returns calls with what takes down how each of them ends.
+  func submission(
+    _ calls: [Plan.Machine.Call], _ descriptions: [ReplayedCall?]
+  ) -> [(Plan.Machine.Call, @Sendable (Result<Plan.Machine.Value, any Error>) -> Void)] {
+    zip(calls, descriptions).map { call, description in
+      (
+        call,
+        { [self] result in
+          if let description { end(description, result) }
+        }
+      )
+    }
   }
 
   /// Takes down how a call ended; one that ends with the session itself is left open.

@@ -252,6 +252,89 @@ import Testing
       told.filter { $0.hasPrefix("message") } == ["message chat hi", #"message chat {"a":1}"#])
   }
 
+  /// What a user does while there is no connection shows in how the next one begins.
+  @Test func goesThroughWhatWasDoneWithoutAConnection() async throws {
+    let recorded = try await Self.record { link, bench in
+      try await bench.after(0) {
+        try await link.login(token: "t")
+        try await link.subscribe("lobby", [.message])
+        try await link.subscribe("hall", [.message])
+      }
+      for leave in [
+        { try await link.unsubscribe("lobby") },
+        {
+          try await link.logout()
+          try await link.login(token: "t")
+        }, {},
+      ] as [() async throws -> Void] {
+        try await bench.after(10) { bench.broker.drop("link") }
+        try await bench.after(0.1) { try await leave() }
+      }
+      try await bench.after(20) { try await link.logout() }
+    }
+    let replayed = try await replay(recorded.message, as: MessageLinkPlan.self, .messageLink)
+    #expect(
+      replayed.divergence == nil, "\(replayed.divergence.map { "\($0)" } ?? "")")
+    #expect(replayed.state == .idle && replayed.isComplete)
+    #expect(
+      replayed.calls == [
+        "login", "subscribe lobby features 4", "subscribe hall features 4", "unsubscribe lobby",
+        "logout", "login", "logout",
+      ])
+  }
+
+  @Test func aStreamChannelGoesThroughWhatWasDoneWithoutAConnection() async throws {
+    let recorded = try await Self.record { link, bench in
+      let room = try link.streamChannel("room")
+      try await bench.after(0) {
+        try await link.login(token: "t")
+        try await room.join(token: "r")
+        try await room.joinTopic("chat")
+        try await room.joinTopic("news")
+        try await room.subscribeTopic("chat", users: ["bob", "dan"])
+      }
+      try await bench.after(10.2) { bench.broker.drop("room") }
+      try await bench.after(0.1) {
+        try await room.leaveTopic("news")
+        try await room.unsubscribeTopic("chat", users: ["dan"])
+      }
+      try await bench.after(10.2) { bench.broker.drop("room") }
+      try await bench.after(20.1) { try await room.leave() }
+    }
+    let replayed = try await replay(recorded.stream, as: StreamLinkPlan.self, .streamLink)
+    #expect(
+      replayed.divergence == nil, "\(replayed.divergence.map { "\($0)" } ?? "")")
+    #expect(replayed.state == .idle && replayed.isComplete)
+    #expect(
+      replayed.calls == [
+        "join features 1", "join chat unordered", "join news unordered",
+        #"subscribe chat ["bob","dan"]"#, "leave news", #"unsubscribe chat ["dan"]"#, "leave",
+      ])
+  }
+
+  /// Sessions of scenarios in which a user does something without a connection, or after a failure.
+  @Test(arguments: ["jsonl", "pcap"])
+  func goesThroughAFailure(_ ending: String) async throws {
+    let played = try await PlayedRecording(
+      SDKRecording.events("link/link-same-session.\(ending)"), as: MessageLinkPlan.self)
+    #expect(played.outcome.divergence == nil, "\(played.divergence)")
+    #expect(played.words == ["login", "subscribe a", "login", "logout"])
+  }
+
+  @Test(arguments: [
+    (
+      "topic-while-down",
+      "join, join chat, join news, subscribe chat, join slow, leave news, leave chat, "
+        + "unsubscribe chat, leave"
+    ), ("stream-service-failed", "join, service, join, leave"),
+  ])
+  func goesThroughScenariosOfStreams(_ name: String, _ calls: String) async throws {
+    let played = try await PlayedRecording(
+      SDKRecording.events("link/\(name).jsonl"), as: StreamLinkPlan.self)
+    #expect(played.outcome.divergence == nil, "\(played.divergence)")
+    #expect(played.words.joined(separator: ", ") == calls)
+  }
+
   @Test func anotherServerMakesItDiverge() async throws {
     let recorded = try await Self.record { link, bench in
       try await bench.after(0) { try await link.login(token: "t") }
