@@ -156,6 +156,10 @@ import Testing
   @Test func endsWhenNobodyReadsOn() async throws {
     let recording = try await AppSession.record { app in
       try await app.connect()
+      for seconds in 1...5 as ClosedRange<Int64> {
+        try await app.wait(until: seconds)
+        app.cloud.push(CloudPush(.status(isOnline: true)), to: app.device)
+      }
       try await app.wait(until: 30)
     }
     let file = try scratch.write(recording, to: "app.jsonl").path
