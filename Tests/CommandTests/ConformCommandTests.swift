@@ -128,6 +128,11 @@ import Testing
 
   @Test(arguments: [
     (["explain", "MQTT-3.8.3-33"], "no clause or section is called MQTT-3.8.3-33; nearest: "),
+    (["explain", "MQTT-QoS"], "no clause or section is called MQTT-QoS; nearest: "),
+    (
+      ["explain", "reserved bits"],
+      "no clause or section is called reserved bits; 6 clauses speak of it: "
+    ),
     (["list", "--spec", "mqtt-9"], "there is no catalogue of mqtt-9; "),
     (["list", "9.9"], "no clause or section is called 9.9; "),
     (["trace", "--clause", "9.9", "file"], "no clause or section is called 9.9; "),

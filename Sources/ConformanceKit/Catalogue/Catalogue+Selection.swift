@@ -1,3 +1,5 @@
+import RepriseCore
+
 extension Catalogue {
   /// Returns the clauses that a user asked for, in the catalogue's order.
   /// - Parameters:
@@ -38,11 +40,25 @@ extension Catalogue {
   }
 
   func unknown(_ selector: String, among clauses: [Clause]) -> ConformanceError {
+    if let hint = Self.mention(of: selector, in: clauses) {
+      return ConformanceError(.unknownClause, "no clause or section is called \(selector)\(hint)")
+    }
     let wanted = Array(selector.lowercased().utf8)
     let nearest = clauses.map { ($0.id, Self.distance(wanted, Array($0.id.lowercased().utf8))) }
       .sorted { $0.1 < $1.1 }.prefix(3).map(\.0)
     let hint = nearest.isEmpty ? "" : "; nearest: \(nearest.joined(separator: ", "))"
     return ConformanceError(.unknownClause, "no clause or section is called \(selector)\(hint)")
+  }
+
+  /// Tells which clauses speak of a word; nil for what looks like an identifier, and where none does.
+  private static func mention(of word: String, in clauses: [Clause]) -> String? {
+    guard word.count > 2, !word.contains(where: \.isNumber) else { return nil }
+    let found = clauses.filter { $0.summary.lowercased().contains(word.lowercased()) }.map(\.id)
+    guard !found.isEmpty else { return nil }
+    let (first, others) = (found.prefix(3).joined(separator: ", "), found.count > 3 ? ", ..." : "")
+    let number = found.count == 1 ? "1 clause speaks" : "\(found.count) clauses speak"
+    return "; \(number) of it: \(first)\(others); type reprise conform list | grep -i "
+      + ShellWord.quoted(word)
   }
 
   /// Returns how many bytes must be put in, taken out or changed to make one text of the other.
