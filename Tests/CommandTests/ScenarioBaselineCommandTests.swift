@@ -72,7 +72,7 @@ import Testing
     #expect(other.status == 1)
     #expect(
       other.output.contains("\nFailed\n  SDK-channel-40 ") && other.output.contains("app/up/c"))
-    // Nobody knows whether what was accepted is still there behind it.
+    // Whether what was accepted is still there behind it is not known.
     #expect(
       other.output.contains(
         "line 2: sdk/SDK-channel-40, scenario publish in file\n    nothing matches it this time"))

@@ -151,7 +151,7 @@ extension GatewayStateMachine {
     failAll(error, isFinal: isFinal)
     // The cloud has ended all sessions with the connection.
     departed = []
-    // Nobody is to get it on the next connection.
+    // A filter without a user is not subscribed to on the next connection.
     for filter in Array(grants.filters) where grants.isOrphan(filter) { grants.remove(filter) }
     if isFinal {
       grants.removeAll()

@@ -249,7 +249,7 @@ final class CaseStream {
       hasEnded = true
       record(nil, now)
       recorder?.end(number, by: own.other, .finished, at: now)
-      // Nobody has more to say to one that says no more.
+      // An end that says no more is told no more.
       finish(now)
       drop()
     case .failed: breakOff(by: own.other, now)

@@ -26,7 +26,7 @@ struct DirectionTwinTests {
     var description: String { "\(clause) @\(frame)" }
   }
 
-  /// Who sent the packets of MQTT in a frame.
+  /// The sender of the packets of MQTT in a frame.
   private struct Sender: Hashable {
     var frame: Int
     var sender: Peer

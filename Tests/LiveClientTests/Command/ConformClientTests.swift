@@ -269,7 +269,7 @@ import Testing
 
   @Test("A client that connects by itself meets one case after the other")
   func listens() async throws {
-    // Nobody has it for the moment until the command has.
+    // It is free for the moment until the command has it.
     let port = try Socket.reserved().port
     let command = try RunningCommand(
       [

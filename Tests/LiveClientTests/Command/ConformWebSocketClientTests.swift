@@ -57,7 +57,7 @@ import Testing
   @Test(
     "A client that connects by itself is met by one case after the other", arguments: [false, true])
   func listens(isSecure: Bool) async throws {
-    // Nobody has it for the moment until the command has.
+    // It is free for the moment until the command has it.
     let port = try Socket.reserved().port
     let folder = directory.file("authority")
     let secret = isSecure ? ["--ca-folder", folder] : []

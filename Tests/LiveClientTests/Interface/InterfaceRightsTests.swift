@@ -139,7 +139,7 @@ import Testing
     let nobody = try #require(getpwnam("nobody")).pointee.pw_uid
     #expect(users == Array(repeating: "\(nobody)", count: 4))
     await child.stop(SIGINT)
-    // Nobody's processes are many.
+    // The user `nobody` has many processes, so the file is not given to it.
     #expect(owner("a.pcapng") == 0)
     #expect(CaptureBlocks(directory.file("a.pcapng")).statistics.count == 1)
   }

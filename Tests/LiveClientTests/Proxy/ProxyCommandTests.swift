@@ -148,7 +148,7 @@ import Testing
     #expect(Child.text(of: directory.file("a.pcapng")) == "mine")
     let replaced = try await RunningCommand.run(words + file + ["--force"], in: directory)
     #expect(replaced.status == 0, "\(replaced.errors)")
-    // Nobody came, and that is a capture, too.
+    // No client came, and that is a capture, too.
     #expect(try Passed(directory.file("a.pcapng")).connections.isEmpty)
     #expect(size("a.pcapng") > 100)
   }

@@ -6,7 +6,7 @@ import Wire
 struct Dialogue {
   private(set) var events: [Event] = []
 
-  /// Somebody who sends something.
+  /// A line of the client, which it sends.
   static func client(_ content: MQTTPacket.Content, dup: Bool = false, on connection: Int = 1)
     -> Line
   {
