@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 
 /// The built command, run as users run it.
 enum RepriseProcess {
@@ -34,7 +35,7 @@ enum RepriseProcess {
     directory: URL? = nil
   ) throws -> Result {
     // Files instead of pipes: none of them can fill up and block.
-    let scratch = try Scratch()
+    let scratch = Scratch()
     let inputFile = try scratch.write(input, to: "input")
     let process = Process()
     process.executableURL = executable
@@ -76,38 +77,5 @@ enum RepriseProcess {
 
   static func quoted(_ text: String) -> String {
     "'" + text.replacingOccurrences(of: "'", with: "'\\''") + "'"
-  }
-}
-
-/// A directory of a test's own, gone when the test is.
-final class Scratch {
-  let directory: URL
-
-  init() throws {
-    directory = FileManager.default.temporaryDirectory
-      .appendingPathComponent("reprise-tests-\(UUID().uuidString)")
-    try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
-  }
-
-  deinit { try? FileManager.default.removeItem(at: directory) }
-
-  func path(_ name: String) -> String { directory.appendingPathComponent(name).path }
-
-  @discardableResult
-  func write(_ bytes: [UInt8], to name: String) throws -> URL {
-    let file = directory.appendingPathComponent(name)
-    try FileManager.default.createDirectory(
-      at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
-    try Data(bytes).write(to: file)
-    return file
-  }
-
-  @discardableResult
-  func write(_ text: String, to name: String) throws -> URL {
-    try write(Array(text.utf8), to: name)
-  }
-
-  func read(_ name: String) throws -> String {
-    String(decoding: try Data(contentsOf: directory.appendingPathComponent(name)), as: UTF8.self)
   }
 }

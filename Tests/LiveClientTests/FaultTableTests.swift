@@ -2,6 +2,7 @@ import DeviceSDK
 import Glibc
 import LiveClient
 import RepriseCore
+import TestSupport
 import Testing
 
 /// What goes wrong with a live connection, and the one error that says so and what to do.
@@ -102,7 +103,7 @@ import Testing
   }
 
   @Test(arguments: Version.allCases) func thePasswordIsWrong(_ version: Version) async throws {
-    let directory = try Scratch()
+    let directory = Scratch()
     try await Child.run(["mosquitto_passwd", "-b", "-c", directory.file("users"), "dn&pk", "right"])
     let broker = try await Broker([
       "allow_anonymous false", "password_file \(directory.file("users"))",

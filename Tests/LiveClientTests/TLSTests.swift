@@ -1,5 +1,6 @@
 import LiveClient
 import RepriseCore
+import TestSupport
 import Testing
 
 /// TLS, and every way in which it must not work.
@@ -129,7 +130,7 @@ import Testing
   /// A directory has its certificates under the hashes of their names.
   @Test func trustsADirectoryOfAuthorities() async throws {
     let broker = try await broker("server")
-    let trusted = try Scratch()
+    let trusted = Scratch()
     let tls = TLSOptions(authorityDirectory: trusted.path)
     let text = try await outcome(broker, tls)
     #expect(text.contains("not trusted"), "\(text)")

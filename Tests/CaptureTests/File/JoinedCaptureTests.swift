@@ -12,10 +12,10 @@ import Wire
 
   @Test(
     "The parts that editcap cuts a recording into give what the whole gives",
-    arguments: Recordings.names)
+    arguments: PackageFolder.captured)
   func recordings(_ name: String) throws {
     let folder = try Folder()
-    let path = Recordings.path(name)
+    let path = PackageFolder.capture(name)
     let whole = try Reading([path])
     for size in [1, max(2, whole.summary.frames / 3), whole.summary.frames] {
       let parts = try folder.cut(path, every: size)
@@ -39,7 +39,7 @@ import Wire
   @Test("A part of another format, and one that is compressed, goes on with the same connections")
   func formats() throws {
     let folder = try Folder()
-    let path = Recordings.path("qos-levels-v311")
+    let path = PackageFolder.capture("qos-levels-v311")
     let whole = try Reading([path])
     var parts = try folder.cut(path, every: 20)
     try #require(parts.count > 3)

@@ -37,7 +37,7 @@ import Testing
     }
   }
 
-  private static let names = Recordings.names.map { Recordings.path($0) }
+  private static let names = PackageFolder.captured.map { PackageFolder.capture($0) }
 
   private static func recorded(_ path: String) throws -> Ordinary {
     try #require(Ordinary(Array(try Data(contentsOf: URL(filePath: path)))))
@@ -90,7 +90,7 @@ import Testing
   }
 
   @Test func readsWhatEditcapWrites() throws {
-    let path = Recordings.path("qos-levels-v311")
+    let path = PackageFolder.capture("qos-levels-v311")
     let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
     let process = Process()
     process.executableURL = URL(filePath: "/usr/bin/env")

@@ -102,11 +102,8 @@ struct DirectionTwinTests {
 
   @Test("A recording accuses nobody of more where the roles are known from the bytes alone")
   func recordings() throws {
-    let package = (0..<4).reduce(URL(filePath: #filePath)) { url, _ in
-      url.deletingLastPathComponent()
-    }
     try expectWeaker(
-      DamageTests.recordings.map { package.appending(path: "Recordings/\($0)").path },
+      DamageTests.recordings.map { PackageFolder.path("Recordings/\($0)") },
       tellsSenders: true)
   }
 

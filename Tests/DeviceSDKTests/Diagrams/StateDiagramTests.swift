@@ -1,16 +1,14 @@
 import Foundation
 import FoundationXML
+import TestSupport
 import Testing
 
 /// The state diagrams in the documentation are those of the machines' own tables.
 ///
 /// `make diagrams` writes them anew, for which this is run with WRITE_DIAGRAMS set.
 @Suite struct StateDiagramTests {
-  private static let catalogue: URL = {
-    var package = URL(filePath: #filePath)
-    for _ in 0..<4 { package.deleteLastPathComponent() }
-    return package.appending(path: "Sources/DeviceSDK/DeviceSDK.docc")
-  }()
+  private static let catalogue = PackageFolder.url.appending(
+    path: "Sources/DeviceSDK/DeviceSDK.docc")
 
   @Test(arguments: StateDiagram.all) func articleHoldsTheTable(diagram: StateDiagram) throws {
     let file = Self.catalogue.appending(path: "\(diagram.article).md")

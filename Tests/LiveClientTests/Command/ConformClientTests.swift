@@ -1,13 +1,12 @@
 import Foundation
 import Glibc
 import RepriseCore
+import TestSupport
 import Testing
 
 /// `reprise conform client`, with clients that keep to the protocol and with one that has each fault in turn.
 @Suite struct ConformClientTests {
-  private let directory: Scratch
-
-  init() throws { directory = try Scratch() }
+  private let directory = Scratch()
 
   private func run(_ words: [String]) async throws -> DrivenRun {
     try await DrivenRun(["client"] + words, in: directory)

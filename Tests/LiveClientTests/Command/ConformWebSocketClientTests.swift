@@ -1,13 +1,13 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// The cases of WebSocket that drive clients, with one that is good and one that is not.
 @Suite struct ConformWebSocketClientTests {
-  private let directory: Scratch
+  private let directory = Scratch()
   private let program: [String]
 
   init() throws {
-    directory = try Scratch()
     let here = URL(filePath: #filePath).deletingLastPathComponent()
     let package = here.appending(path: "../../..").standardized.path
     program = [

@@ -1,14 +1,14 @@
 import Glibc
 import RepriseCore
+import TestSupport
 import Testing
 
 /// `reprise record client`, with a broker.
 @Suite struct RecordCommandTests {
-  private let directory: Scratch
+  private let directory = Scratch()
   private let broker: Broker
 
   init() async throws {
-    directory = try Scratch()
     broker = try await Broker()
   }
 

@@ -1,11 +1,10 @@
 import Glibc
+import TestSupport
 import Testing
 
 /// The connections of `reprise record client`, and every way in which there is none.
 @Suite struct RecordConnectionTests {
-  private let directory: Scratch
-
-  init() throws { directory = try Scratch() }
+  private let directory = Scratch()
 
   private func record(
     _ url: String, _ more: [String] = []

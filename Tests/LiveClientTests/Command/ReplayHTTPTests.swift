@@ -6,11 +6,9 @@ import Testing
 /// `reprise replay serve` and `reprise replay drive` on HTTP: with each other, with curl, and with the server whose session
 /// was recorded.
 @Suite struct ReplayHTTPTests {
-  private let directory: Scratch
+  private let directory = Scratch()
 
-  init() throws { directory = try Scratch() }
-
-  private static let folder = ReplaySessionTests.package.appending(path: "Recordings/http-things")
+  private static let folder = PackageFolder.recordings.appending(path: "http-things")
   private static let file = folder.appending(path: "session.jsonl").path
 
   /// Starts a server of the session; returns it and its port.
@@ -214,7 +212,7 @@ import Testing
     let named = try await RunningCommand.run(
       drive + ["http://ada@127.0.0.1:1"], in: directory)
     #expect(named.status == 2 && named.errors.contains("--header 'Authorization: ...'"))
-    let socket = ReplaySessionTests.package.appending(path: "Recordings/sdk/requests/ask.pcap")
+    let socket = PackageFolder.recordings.appending(path: "sdk/requests/ask.pcap")
     let http = try await RunningCommand.run(
       ["replay", "drive", socket.path, "http://127.0.0.1:1"], in: directory)
     #expect(http.status == 2 && http.errors.contains("type ws://HOST:PORT/PATH"))

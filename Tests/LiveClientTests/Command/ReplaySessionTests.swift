@@ -1,19 +1,15 @@
 import Foundation
 import Glibc
 import RepriseCore
+import TestSupport
 import Testing
 
 /// `reprise replay serve` and `reprise replay drive`: with each other, with mosquitto, and with mosquitto's own programs.
 @Suite struct ReplaySessionTests {
-  private let directory: Scratch
-
-  init() throws { directory = try Scratch() }
-
-  static let package = URL(filePath: #filePath).deletingLastPathComponent()
-    .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+  private let directory = Scratch()
 
   private static func recording(_ name: String) -> String {
-    package.appending(path: "Recordings/\(name)").path
+    PackageFolder.path("Recordings/\(name)")
   }
 
   /// A recorded server that waits for clients.
@@ -348,7 +344,7 @@ import Testing
 
   @Test("A server that asks for a password gets the one that was typed")
   func showsCredentials() async throws {
-    let folder = try Scratch()
+    let folder = Scratch()
     try folder.write("hush\n", to: "password")
     _ = try await Child.run([
       "mosquitto_passwd", "-b", "-c", folder.file("users"), "operator", "hush",

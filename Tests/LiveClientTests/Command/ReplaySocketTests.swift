@@ -1,16 +1,15 @@
 import Foundation
 import LiveClient
 import RepriseCore
+import TestSupport
 import Testing
 
 /// `reprise replay serve` and `reprise replay drive` on WebSocket without MQTT: with each other, and with libwebsockets.
 @Suite struct ReplaySocketTests {
-  private let directory: Scratch
-
-  init() throws { directory = try Scratch() }
+  private let directory = Scratch()
 
   private static func recording(_ name: String) -> String {
-    ReplaySessionTests.package.appending(path: "Recordings/sdk/requests/\(name)").path
+    PackageFolder.path("Recordings/sdk/requests/\(name)")
   }
 
   /// Sessions of the SDK's requests over WebSocket, with what a server does wrong and by which the client is let down.

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 /// A running command that captures loopback, and what passes there.
@@ -16,7 +17,7 @@ struct InterfaceBench {
   init(
     _ options: [String] = [], file: String = "a.pcapng", in directory: Scratch? = nil
   ) async throws {
-    let directory = try directory ?? Scratch()
+    let directory = directory ?? Scratch()
     let path = directory.file(file)
     try await self.init(in: directory) { port in
       ["record", "interface", "lo", "--bpf", "tcp port \(port)", "-o", path] + options

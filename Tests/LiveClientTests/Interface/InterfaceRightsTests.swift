@@ -1,11 +1,10 @@
 import Glibc
+import TestSupport
 import Testing
 
 /// What capturing is refused for, and which rights it keeps.
 @Suite struct InterfaceRightsTests {
-  private let directory: Scratch
-
-  init() throws { directory = try Scratch() }
+  private let directory = Scratch()
 
   private func errors(
     _ words: [String], _ before: [String] = [], program: String = RunningCommand.path

@@ -1,15 +1,14 @@
 import Capture
 import Glibc
 import RepriseCore
+import TestSupport
 import Testing
 
 /// `reprise record interface` as a user has it.
 ///
 /// It takes the right to capture, CAP_NET_RAW.
 @Suite struct RecordInterfaceTests {
-  private let directory: Scratch
-
-  init() throws { directory = try Scratch() }
+  private let directory = Scratch()
 
   private func status(_ file: String) -> stat? {
     var status = stat()

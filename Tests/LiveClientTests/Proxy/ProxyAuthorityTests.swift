@@ -6,11 +6,10 @@ import Testing
 /// A proxy that speaks TLS with its clients, by a certificate authority of its user's.
 @Suite struct ProxyAuthorityTests {
   private let certificates: Certificates
-  private let directory: Scratch
+  private let directory = Scratch()
 
   init() async throws {
     certificates = try await Certificates()
-    directory = try Scratch()
   }
 
   private var folder: [String] { ["--ca-folder", directory.file("of/its/own")] }

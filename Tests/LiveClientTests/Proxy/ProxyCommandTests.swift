@@ -1,12 +1,11 @@
 import Glibc
 import RepriseCore
+import TestSupport
 import Testing
 
 /// `reprise record proxy` as a user has it.
 @Suite struct ProxyCommandTests {
-  private let directory: Scratch
-
-  init() throws { directory = try Scratch() }
+  private let directory = Scratch()
 
   private func size(_ file: String) -> Int {
     var status = stat()

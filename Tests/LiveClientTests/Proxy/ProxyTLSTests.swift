@@ -7,11 +7,10 @@ import Testing
 /// A proxy whose clients speak without TLS, and whose server speaks with it.
 @Suite struct ProxyTLSTests {
   private let certificates: Certificates
-  private let directory: Scratch
+  private let directory = Scratch()
 
   init() async throws {
     certificates = try await Certificates()
-    directory = try Scratch()
   }
 
   private func broker(_ certificate: String, _ settings: [String] = []) async throws -> Broker {

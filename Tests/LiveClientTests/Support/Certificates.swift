@@ -1,6 +1,8 @@
+import TestSupport
+
 /// Certificates of a test's own, made by openssl.
 struct Certificates {
-  let directory: Scratch
+  let directory = Scratch()
 
   var authority: String { directory.file("ca.pem") }
   var otherAuthority: String { directory.file("other.pem") }
@@ -11,7 +13,6 @@ struct Certificates {
   /// Makes two authorities; the first issues for `localhost`, for `elsewhere.test` and for a
   /// client.
   init() async throws {
-    directory = try Scratch()
     for name in ["ca", "other"] {
       try await openssl([
         "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes",
