@@ -13,7 +13,6 @@ import Wire
     var method = ""
     var target = ""
     var status = ""
-    var length = ""
     var body = ""
   }
 

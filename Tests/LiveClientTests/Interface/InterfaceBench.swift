@@ -38,13 +38,6 @@ struct InterfaceBench {
     return (client, try await onThread { [listener] in try listener.accept() })
   }
 
-  /// What `tshark` reads of a file.
-  func tshark(_ file: String, _ words: [String]) async throws -> String {
-    let child = try Child(["tshark", "-n", "-r", directory.file(file)] + words, errorsApart: true)
-    #expect(await child.wait() == 0, "\(child.errors)")
-    return child.text
-  }
-
   func passed(_ file: String = "a.pcapng") throws -> Passed { try Passed(directory.file(file)) }
 
   func blocks(_ file: String = "a.pcapng") -> CaptureBlocks { CaptureBlocks(directory.file(file)) }
