@@ -116,19 +116,13 @@ import Testing
 
   @Test func theAuthorityOrTheHostIsWrong() async throws {
     let certificates = try await Certificates()
-    func broker(_ name: String) async throws -> Broker {
-      try await Broker([
-        "allow_anonymous true", "cafile \(certificates.authority)",
-        "certfile \(certificates.certificate(name))", "keyfile \(certificates.key(name))",
-      ])
-    }
-    let trusted = try await broker("server")
+    let trusted = try await certificates.broker("server")
     expect(
       try await failure(
         "mqtts://localhost:\(trusted.port)", .v3_1_1,
         TLSOptions(authorityFile: certificates.otherAuthority)), "not trusted",
       "; trust the authority that issued it")
-    let wrong = try await broker("wrong")
+    let wrong = try await certificates.broker("wrong")
     expect(
       try await failure(
         "mqtts://localhost:\(wrong.port)", .v3_1_1,

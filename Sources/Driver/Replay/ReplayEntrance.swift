@@ -20,10 +20,10 @@ package struct ReplayEntrance {
   ///   - script: The session.
   /// - Throws: ``DriverError`` where the command can't be started.
   package init(
-    at place: ClientPlace, on socket: (listener: TCPSocket, port: UInt16),
+    at place: ClientPlace, on socket: (socket: TCPSocket, port: UInt16),
     for command: ClientCommand?, _ script: SessionScript
   ) throws(DriverError) {
-    (security, listener) = (place.security, socket.listener)
+    (security, listener) = (place.security, socket.socket)
     let scheme = script.isHTTP ? "http" : script.isWebSocket ? "ws" : "mqtt"
     process = try command.map { (command: ClientCommand) throws(DriverError) in
       try CommandProcess(command.filled(at: place, socket.port, scheme: scheme))

@@ -22,10 +22,7 @@ import Testing
 
   @Test func speaksTLS() async throws {
     let certificates = try await Certificates()
-    let broker = try await Broker([
-      "allow_anonymous true", "cafile \(certificates.authority)", "require_certificate true",
-      "certfile \(certificates.certificate("server"))", "keyfile \(certificates.key("server"))",
-    ])
+    let broker = try await certificates.broker("server", ["require_certificate true"])
     let url = "mqtts://localhost:\(broker.port)"
     let client = [
       "--cert", certificates.certificate("client"), "--key", certificates.key("client"),

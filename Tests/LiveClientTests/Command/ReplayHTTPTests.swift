@@ -28,13 +28,6 @@ import Testing
     return child.text
   }
 
-  /// The lines of what was said without what differs from run to run: the times.
-  private static func lines(_ output: String) -> [String] {
-    output.split(separator: "\n").filter { !$0.hasPrefix("#") }.map {
-      String($0.drop { $0 != " " })
-    }
-  }
-
   // MARK: Both ends
 
   @Test("Both ends of a session go through it together", arguments: ["http", "https"])
@@ -47,12 +40,12 @@ import Testing
           "\(scheme)://localhost:{port}", "--speed", "max", "-o", driven,
         ] + (scheme == "https" ? ["--ca-file", "{ca}"] : []), in: directory)
     #expect(run.status == 0, "\(run.output)\(run.errors)")
-    let served = Self.lines(run.output)
+    let served = run.output.withoutTimes
     // All but the answer that there is none of.
     #expect(served.count == 29)
     #expect(run.output.contains("\n# the session ends: 10 connections, 29 packets\n"))
     #expect(
-      Set(served) == Set(Self.lines(try String(contentsOfFile: driven, encoding: .utf8))))
+      Set(served) == Set(try String(contentsOfFile: driven, encoding: .utf8).withoutTimes))
   }
 
   @Test("The server that was recorded says the same again, in the recorded time")

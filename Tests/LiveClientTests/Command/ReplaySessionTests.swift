@@ -32,13 +32,6 @@ import Testing
     }
   }
 
-  /// The lines of packets without what differs from run to run: the times.
-  private static func packets(_ output: String) -> [String] {
-    output.split(separator: "\n").filter { !$0.hasPrefix("#") }.map {
-      String($0.drop { $0 != " " })
-    }
-  }
-
   // MARK: Both ends
 
   /// All captures and recordings whose connections of MQTT are whole.
@@ -63,10 +56,10 @@ import Testing
     let served = try await server.end()
     #expect(client.status == 0, "\(client.output)\(client.errors)")
     #expect(served.status == 0, "\(served.output)\(server.command.errors)")
-    let shown = Set(Self.packets(client.output))
+    let shown = Set(client.output.withoutTimes)
     #expect(shown.count > 1)
     // Pings are answered as they come, and are no lines of the server.
-    let all = Set(Self.packets(served.output))
+    let all = Set(served.output.withoutTimes)
     #expect(shown.filter { !$0.contains("PINGREQ") } == all)
   }
 

@@ -35,16 +35,9 @@ import Testing
     // What the recorded server did wrong is done again, and nothing else is wrong.
     let mistakes = ["socket-foreign-subprotocol.pcap", "socket-wrong-accept.pcap"]
     #expect(run.output.contains("  ! ") == mistakes.contains(session))
-    let served = Self.lines(run.output)
+    let served = run.output.withoutTimes
     #expect(served.count > 2 && run.output.contains("\n# the session ends: "))
-    #expect(Set(served) == Set(Self.lines(try String(contentsOfFile: driven, encoding: .utf8))))
-  }
-
-  /// The lines of what was said without what differs from run to run: the times.
-  private static func lines(_ output: String) -> [String] {
-    output.split(separator: "\n").filter { !$0.hasPrefix("#") }.map {
-      String($0.drop { $0 != " " })
-    }
+    #expect(Set(served) == Set(try String(contentsOfFile: driven, encoding: .utf8).withoutTimes))
   }
 
   @Test("A client of libwebsockets gets the answer to its own request")

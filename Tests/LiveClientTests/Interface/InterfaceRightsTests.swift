@@ -128,10 +128,7 @@ import Testing
     return (child, users(pid))
   }
 
-  private func owner(_ file: String) -> uid_t? {
-    var status = stat()
-    return stat(directory.file(file), &status) == 0 ? status.st_uid : nil
-  }
+  private func owner(_ file: String) -> uid_t? { directory.status(of: file)?.st_uid }
 
   @Test func goesOnAsNobody() async throws {
     let (child, users) = try await users(["-u", "SUDO_UID"], [], file: "a.pcapng")

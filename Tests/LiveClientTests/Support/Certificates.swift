@@ -10,6 +10,15 @@ struct Certificates {
   func certificate(_ name: String) -> String { directory.file("\(name).pem") }
   func key(_ name: String) -> String { directory.file("\(name).key") }
 
+  /// A broker that shows one of them.
+  func broker(_ name: String, _ settings: [String] = []) async throws -> Broker {
+    try await Broker(
+      [
+        "allow_anonymous true", "cafile \(authority)", "certfile \(certificate(name))",
+        "keyfile \(key(name))",
+      ] + settings)
+  }
+
   /// Makes two authorities; the first issues for `localhost`, for `elsewhere.test` and for a
   /// client.
   init() async throws {
