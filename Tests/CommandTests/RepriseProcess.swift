@@ -4,11 +4,7 @@ import TestSupport
 /// The built command, run as users run it.
 enum RepriseProcess {
   /// What a run left behind.
-  struct Result {
-    var status: Int32
-    var output: String
-    var errors: String
-  }
+  typealias Result = ProgramRun
 
   /// The command beside the tests' own program.
   static var executable: URL {
@@ -34,45 +30,16 @@ enum RepriseProcess {
     _ words: [String], input: [UInt8] = [], environment: [String: String] = [:],
     directory: URL? = nil
   ) throws -> Result {
-    // Files instead of pipes: none of them can fill up and block.
-    let scratch = Scratch()
-    let inputFile = try scratch.write(input, to: "input")
-    let process = Process()
-    process.executableURL = executable
-    process.arguments = words
-    process.environment = environment.merging(inherited) { own, _ in own }
-    if let directory { process.currentDirectoryURL = directory }
-    process.standardInput = try FileHandle(forReadingFrom: inputFile)
-    let output = try scratch.write([], to: "output")
-    let errors = try scratch.write([], to: "errors")
-    process.standardOutput = try FileHandle(forWritingTo: output)
-    process.standardError = try FileHandle(forWritingTo: errors)
-    try process.run()
-    process.waitUntilExit()
-    return Result(
-      status: process.terminationStatus,
-      output: String(decoding: try Data(contentsOf: output), as: UTF8.self),
-      errors: String(decoding: try Data(contentsOf: errors), as: UTF8.self))
+    try ProgramRun(
+      [executable.path] + words, input: input,
+      environment: environment.merging(inherited) { own, _ in own }, directory: directory)
   }
 
   /// Runs lines of the shell in which `$reprise` is the command.
   static func shell(_ line: String) throws -> Result {
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: "/bin/bash")
-    process.arguments = ["-c", line]
     let own = ["PATH": "/usr/bin:/bin", "reprise": executable.path]
-    process.environment = own.merging(inherited) { own, _ in own }
-    let output = Pipe()
-    let errors = Pipe()
-    process.standardOutput = output
-    process.standardError = errors
-    try process.run()
-    let written = output.fileHandleForReading.readDataToEndOfFile()
-    let said = errors.fileHandleForReading.readDataToEndOfFile()
-    process.waitUntilExit()
-    return Result(
-      status: process.terminationStatus, output: String(decoding: written, as: UTF8.self),
-      errors: String(decoding: said, as: UTF8.self))
+    return try ProgramRun(
+      ["/bin/bash", "-c", line], environment: own.merging(inherited) { own, _ in own })
   }
 
   static func quoted(_ text: String) -> String {

@@ -215,13 +215,9 @@ import Wire
 
   private enum Child {
     static func run(_ command: [String]) throws {
-      let process = Process()
-      process.executableURL = URL(filePath: "/usr/bin/env")
-      process.arguments = command
-      try process.run()
-      process.waitUntilExit()
+      let status = try ProgramRun(command).status
       try #require(
-        process.terminationStatus == 0, "\(command[0]) is needed: make setup installs it")
+        status == 0, "\(command[0]) is needed: make setup installs it")
     }
   }
 }

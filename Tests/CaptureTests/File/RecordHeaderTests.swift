@@ -91,16 +91,11 @@ import Testing
 
   @Test func readsWhatEditcapWrites() throws {
     let path = PackageFolder.capture("qos-levels-v311")
-    let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
-    let process = Process()
-    process.executableURL = URL(filePath: "/usr/bin/env")
-    process.arguments = ["editcap", "-F", "rh6_1pcap", path, folder.path]
-    try process.run()
-    process.waitUntilExit()
-    defer { try? FileManager.default.removeItem(at: folder) }
-    try #require(process.terminationStatus == 0, "editcap is needed: make setup installs it")
+    let scratch = Scratch()
+    let run = try ProgramRun(["editcap", "-F", "rh6_1pcap", path, scratch.file("a")])
+    try #require(run.status == 0, "editcap is needed: make setup installs it")
     let expected = try Reading(path: path)
-    let seen = try Reading(path: folder.path)
+    let seen = try Reading(path: scratch.file("a"))
     #expect(seen.frames == expected.frames && seen.error == nil)
     #expect(seen.frames.count > 10)
   }

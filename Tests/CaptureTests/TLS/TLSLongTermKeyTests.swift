@@ -223,15 +223,7 @@
 
     @Test func `the key of another server decrypts nothing`() throws {
       let session = try TLSSessions.named("AES128-SHA")
-      let process = Process()
-      process.executableURL = URL(filePath: "/usr/bin/env")
-      process.arguments = ["openssl", "genrsa", "2048"]
-      let pipe = Pipe()
-      process.standardOutput = pipe
-      process.standardError = FileHandle.nullDevice
-      try process.run()
-      let text = String(decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-      process.waitUntilExit()
+      let text = try ProgramRun(["openssl", "genrsa", "2048"]).output
       let key = try Self.withKey(text) { try TLSServerKey($0) }
       let tap = Tap(session.dialogue().segments, secrets: TLSSecrets(serverKey: key))
       #expect(tap.events.count == 1 && tap.notes.count == 1)

@@ -38,15 +38,8 @@ import Testing
   }
 
   private static func draw(_ diagram: StateDiagram, to file: URL) throws {
-    let source = FileManager.default.temporaryDirectory.appending(path: "\(diagram.picture).dot")
-    defer { try? FileManager.default.removeItem(at: source) }
-    try diagram.dot.write(to: source, atomically: true, encoding: .utf8)
-    let dot = Process()
-    dot.executableURL = URL(filePath: "/usr/bin/env")
-    dot.arguments = ["dot", "-Tsvg", "-o", file.path, source.path]
-    try dot.run()
-    dot.waitUntilExit()
-    try #require(dot.terminationStatus == 0, "is graphviz installed?")
+    let run = try ProgramRun(["dot", "-Tsvg", "-o", file.path], input: Array(diagram.dot.utf8))
+    try #require(run.status == 0, "is graphviz installed?")
   }
 }
 
