@@ -42,9 +42,7 @@ import Wire
   }
 
   private static func check(_ bytes: [UInt8], _ comment: Comment) throws {
-    let file = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
-    try Data(bytes).write(to: file)
-    defer { try? FileManager.default.removeItem(at: file) }
+    let file = try TemporaryFile(bytes)
     var toucher = Toucher()
     do {
       let summary = try SessionInput.read(file.path, into: &toucher)

@@ -25,10 +25,8 @@
     private static func withKey<Value>(
       _ text: String, _ body: (String) throws -> Value
     ) throws -> Value {
-      let path = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
-      try Data(text.utf8).write(to: path)
-      defer { try? FileManager.default.removeItem(at: path) }
-      return try body(path.path)
+      let temporary = try TemporaryFile(Array(text.utf8))
+      return try body(temporary.path)
     }
 
     private static func isWhole(_ tap: Tap) -> Bool {
