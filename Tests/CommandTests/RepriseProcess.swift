@@ -4,7 +4,15 @@ import TestSupport
 /// The built command, run as users run it.
 enum RepriseProcess {
   /// What a run left behind.
-  typealias Result = ProgramRun
+  struct Result {
+    var status: Int32
+    var output: String
+    var errors: String
+
+    fileprivate init(_ run: ProgramRun) {
+      (status, output, errors) = (run.status, run.output, run.errors)
+    }
+  }
 
   /// The command beside the tests' own program.
   static var executable: URL {
@@ -30,16 +38,17 @@ enum RepriseProcess {
     _ words: [String], input: [UInt8] = [], environment: [String: String] = [:],
     directory: URL? = nil
   ) throws -> Result {
-    try ProgramRun(
-      [executable.path] + words, input: input,
-      environment: environment.merging(inherited) { own, _ in own }, directory: directory)
+    try Result(
+      ProgramRun(
+        [executable.path] + words, input: input,
+        environment: environment.merging(inherited) { own, _ in own }, directory: directory))
   }
 
   /// Runs lines of the shell in which `$reprise` is the command.
   static func shell(_ line: String) throws -> Result {
     let own = ["PATH": "/usr/bin:/bin", "reprise": executable.path]
-    return try ProgramRun(
-      ["/bin/bash", "-c", line], environment: own.merging(inherited) { own, _ in own })
+    return try Result(
+      ProgramRun(["/bin/bash", "-c", line], environment: own.merging(inherited) { own, _ in own }))
   }
 
   static func quoted(_ text: String) -> String {
