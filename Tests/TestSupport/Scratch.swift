@@ -51,6 +51,7 @@ public final class Scratch: Sendable {
 
   /// The text of a file.
   /// - Parameter name: Its name, relative to the folder.
+  /// - Returns: The text.
   /// - Throws: What Foundation says of a file that can't be read.
   public func read(_ name: String) throws -> String {
     String(decoding: try Data(contentsOf: directory.appending(path: name)), as: UTF8.self)

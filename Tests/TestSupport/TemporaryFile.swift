@@ -1,3 +1,5 @@
+import Foundation
+
 /// A file that is gone with the last reference to it.
 public final class TemporaryFile: Sendable {
   private let folder = Scratch()
