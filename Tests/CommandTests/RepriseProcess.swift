@@ -8,10 +8,6 @@ enum RepriseProcess {
     var status: Int32
     var output: String
     var errors: String
-
-    fileprivate init(_ run: ProgramRun) {
-      (status, output, errors) = (run.status, run.output, run.errors)
-    }
   }
 
   /// The command beside the tests' own program.
@@ -38,17 +34,31 @@ enum RepriseProcess {
     _ words: [String], input: [UInt8] = [], environment: [String: String] = [:],
     directory: URL? = nil
   ) throws -> Result {
-    try Result(
-      ProgramRun(
-        [executable.path] + words, input: input,
-        environment: environment.merging(inherited) { own, _ in own }, directory: directory))
+    let run = try ProgramRun(
+      [executable.path] + words, input: input,
+      environment: environment.merging(inherited) { own, _ in own }, directory: directory)
+    return Result(status: run.status, output: run.output, errors: run.errors)
   }
 
   /// Runs lines of the shell in which `$reprise` is the command.
   static func shell(_ line: String) throws -> Result {
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: "/bin/bash")
+    process.arguments = ["-c", line]
     let own = ["PATH": "/usr/bin:/bin", "reprise": executable.path]
-    return try Result(
-      ProgramRun(["/bin/bash", "-c", line], environment: own.merging(inherited) { own, _ in own }))
+    process.environment = own.merging(inherited) { own, _ in own }
+    // Pipes instead of files: a line may limit how large files may be.
+    let output = Pipe()
+    let errors = Pipe()
+    process.standardOutput = output
+    process.standardError = errors
+    try process.run()
+    let written = output.fileHandleForReading.readDataToEndOfFile()
+    let said = errors.fileHandleForReading.readDataToEndOfFile()
+    process.waitUntilExit()
+    return Result(
+      status: process.terminationStatus, output: String(decoding: written, as: UTF8.self),
+      errors: String(decoding: said, as: UTF8.self))
   }
 
   static func quoted(_ text: String) -> String {
