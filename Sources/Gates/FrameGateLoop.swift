@@ -4,7 +4,7 @@ import RepriseCore
 
 /// What the thread of a ``FrameGate`` does: it reads what clients send, and answers as it is told.
 final class FrameGateLoop {
-  private let listener: TCPSocket
+  private var entrance: GateEntrance
   private let orders: OrderList<FrameGateCommand>
   private let waker: Waker
   /// Takes what comes; nil when nobody wants to know.
@@ -13,25 +13,17 @@ final class FrameGateLoop {
   /// The connections that are not over, in the order in which they came.
   private var connections: [FrameGateConnection] = []
   private var pending = PendingOrders<FrameGateCommand>()
-  private var lastNumber: UInt64 = 0
   /// The last connection that ended after its client had sent a Close frame.
   private var lastGoodbye: UInt64 = 0
   /// What went wrong when a connection was to be accepted, for people.
   private var trouble: String?
-  /// When to accept again, after the system had nothing to accept with.
-  private var pausesUntil: Timestamp?
   private var buffer = [UInt8](repeating: 0, count: 65_536)
-
-  /// How many connections there may be at a time; more wait.
-  private static let connectionLimit = 64
-  /// How long to wait when the system is out of file descriptors, in nanoseconds.
-  private static let pause: Int64 = 100_000_000
 
   /// Creates the work of a thread.
   init(
     _ listener: TCPSocket, orders: OrderList<FrameGateCommand>, waker: Waker, events: EventQueue?
   ) {
-    self.listener = listener
+    entrance = GateEntrance(listener)
     self.orders = orders
     self.waker = waker
     self.events = events
@@ -52,11 +44,11 @@ final class FrameGateLoop {
   // MARK: Sockets
 
   private func wait() {
-    var files = [pollfd(fd: isAccepting ? listener.number : -1, events: Int16(POLLIN), revents: 0)]
+    var files = [entrance.interest(besides: connections.count, clock)]
     for connection in connections { files.append(connection.interest) }
-    var deadlines = pending.deadlines + connections.compactMap(\.deadline)
-    // Behind it the listener itself tells whether somebody comes.
-    if let pausesUntil, pausesUntil > clock.now { deadlines.append(pausesUntil) }
+    let deadlines =
+      pending.deadlines + connections.compactMap(\.deadline)
+      + [entrance.deadline(clock)].compactMap(\.self)
     waker.wait(on: &files, milliseconds: deadlines.min().map(clock.milliseconds) ?? -1)
     let now = clock.now
     for (index, connection) in connections.enumerated() {
@@ -65,24 +57,16 @@ final class FrameGateLoop {
     if files[0].revents != 0 { accept() }
   }
 
-  private var isAccepting: Bool {
-    if let pausesUntil, clock.milliseconds(until: pausesUntil) > 0 { return false }
-    return connections.count < Self.connectionLimit
-  }
-
   private func accept() {
     do throws(DataClientError) {
-      pausesUntil = nil
-      guard let client = try listener.accept() else { return }
+      guard let client = try entrance.accept(clock) else { return }
       trouble = nil
-      lastNumber += 1
       connections.append(
         FrameGateConnection(
-          lastNumber, client: client, isPassing: events != nil, at: clock.now))
-      orders.lastConnection = lastNumber
+          entrance.lastNumber, client: client, isPassing: events != nil, at: clock.now))
+      orders.lastConnection = entrance.lastNumber
     } catch {
       trouble = error.message
-      pausesUntil = Timestamp(nanoseconds: clock.now.nanoseconds &+ Self.pause)
     }
   }
 
@@ -115,7 +99,7 @@ final class FrameGateLoop {
     _ pending: inout PendingOrders<FrameGateCommand>.Pending
   ) -> UInt64? {
     if let number = pending.ending { return connection(number) == nil ? number : nil }
-    let (last, now) = (connection(lastNumber), clock.now)
+    let (last, now) = (connection(entrance.lastNumber), clock.now)
     let isDone: Bool
     switch pending.command {
     case .accept: isDone = last?.accept(at: now) ?? false
@@ -123,12 +107,13 @@ final class FrameGateLoop {
     case .send(let bytes, let isText): isDone = last?.send(bytes, isText: isText, at: now) ?? false
     case .close(let code): isDone = last?.close(code, at: now) ?? false
     case .answerClose:
-      guard let last else { return lastNumber }
+      guard let last else { return entrance.lastNumber }
       isDone = last.answerClose(at: now)
     case .lose:
       guard let last else {
         // A client may break the connection itself behind its Close frame.
-        return lastNumber > 0 && lastGoodbye == lastNumber ? lastNumber : nil
+        return entrance.lastNumber > 0 && lastGoodbye == entrance.lastNumber
+          ? entrance.lastNumber : nil
       }
       isDone = last.lose(at: now)
     case .awaitHandshake, .awaitMessages, .awaitGoodbye: return look(pending.command)
@@ -144,8 +129,9 @@ final class FrameGateLoop {
   private func look(_ command: FrameGateCommand) -> UInt64? {
     switch command {
     case .awaitHandshake(let after):
-      guard lastNumber > after else { return nil }
-      return connection(lastNumber).map { $0.hasHandshake } ?? true ? lastNumber : nil
+      guard entrance.lastNumber > after else { return nil }
+      return connection(entrance.lastNumber).map { $0.hasHandshake } ?? true
+        ? entrance.lastNumber : nil
     case .awaitMessages(let number, let count):
       return connection(number).map { $0.messages >= count } ?? true ? number : nil
     case .awaitGoodbye(let number):

@@ -12,7 +12,7 @@ final class GateLoop {
     let place: String
   }
 
-  private let listener: TCPSocket
+  private var entrance: GateEntrance
   private let upstream: Upstream
   private let orders: GateOrders
   private let waker: Waker
@@ -21,23 +21,15 @@ final class GateLoop {
   /// The connections that are not over, in the order in which they came.
   private var connections: [GateConnection] = []
   private var pending = PendingOrders<GateCommand>()
-  private var lastNumber: UInt64 = 0
   /// What went wrong on the last connection.
   private var trouble: String?
-  /// When to accept again, after the system had nothing to accept with.
-  private var pausesUntil: Timestamp?
   private var buffer = [UInt8](repeating: 0, count: 65_536)
-
-  /// How many connections there may be at a time; more wait.
-  private static let connectionLimit = 64
-  /// How long to wait when the system is out of file descriptors, in nanoseconds.
-  private static let pause: Int64 = 100_000_000
 
   /// Creates the work of a thread.
   init(
     _ listener: TCPSocket, upstream: Upstream, isPassing: Bool, orders: GateOrders, waker: Waker
   ) {
-    self.listener = listener
+    entrance = GateEntrance(listener)
     self.upstream = upstream
     self.isPassing = isPassing
     self.orders = orders
@@ -58,7 +50,7 @@ final class GateLoop {
 
   /// Waits until something happens, and does what has to be done for it.
   private func wait() {
-    var files = [pollfd(fd: isAccepting ? listener.number : -1, events: Int16(POLLIN), revents: 0)]
+    var files = [entrance.interest(besides: connections.count, clock)]
     for connection in connections {
       let (client, broker) = connection.interests()
       files += [client, broker]
@@ -73,38 +65,30 @@ final class GateLoop {
     settle()
   }
 
-  private var isAccepting: Bool {
-    if let pausesUntil, clock.milliseconds(until: pausesUntil) > 0 { return false }
-    return connections.count < Self.connectionLimit
-  }
-
   private var milliseconds: Int32 {
-    var deadlines = pending.deadlines + connections.compactMap(\.endsBy)
-    // Behind it the listener itself tells whether somebody comes.
-    if let pausesUntil, pausesUntil > clock.now { deadlines.append(pausesUntil) }
+    let deadlines =
+      pending.deadlines + connections.compactMap(\.endsBy)
+      + [entrance.deadline(clock)].compactMap(\.self)
     return deadlines.min().map(clock.milliseconds) ?? -1
   }
 
   private func accept() {
     do throws(DataClientError) {
-      pausesUntil = nil
-      guard let client = try listener.accept() else { return }
-      lastNumber += 1
+      guard let client = try entrance.accept(clock) else { return }
       trouble = nil
       connections.append(
         GateConnection(
-          lastNumber, client: client, addresses: upstream.addresses, place: upstream.place,
+          entrance.lastNumber, client: client, addresses: upstream.addresses, place: upstream.place,
           isPassing: isPassing))
-      orders.lastConnection = lastNumber
+      orders.lastConnection = entrance.lastNumber
     } catch {
       trouble = error.message
-      pausesUntil = Timestamp(nanoseconds: clock.now.nanoseconds &+ Self.pause)
     }
   }
 
   private func settle() {
     for connection in connections { connection.settle(clock.now) }
-    if let last = connections.last, last.number == lastNumber { trouble = last.trouble }
+    if let last = connections.last, last.number == entrance.lastNumber { trouble = last.trouble }
   }
 
   private func removeEnded() {
@@ -133,7 +117,8 @@ final class GateLoop {
     case .awaitConnect, .awaitRequests, .awaitGoodbye: return look(pending.command)
     case .accept, .refuse, .grant, .acknowledge, .lose, .hangUp: break
     }
-    guard let connection = connections.last, connection.isOpen, connection.number == lastNumber
+    guard let connection = connections.last, connection.isOpen,
+      connection.number == entrance.lastNumber
     else {
       guard let trouble else { return nil }
       throw DataClientError(.transport, trouble)
@@ -193,7 +178,7 @@ final class GateLoop {
         return held.pass()
       }
     }
-    return lastNumber
+    return entrance.lastNumber
   }
 
   /// Looks whether something has come.
@@ -201,9 +186,9 @@ final class GateLoop {
   private func look(_ command: GateCommand) -> UInt64? {
     switch command {
     case .awaitConnect(let after):
-      guard lastNumber > after else { return nil }
+      guard entrance.lastNumber > after else { return nil }
       let connection = connections.last { $0.number > after }
-      return connection.map { $0.hasConnect || !$0.isOpen } ?? true ? lastNumber : nil
+      return connection.map { $0.hasConnect || !$0.isOpen } ?? true ? entrance.lastNumber : nil
     case .awaitRequests(let number, let count):
       guard let connection = connection(number), connection.isOpen else { return number }
       return connection.requests >= count ? number : nil

@@ -206,7 +206,7 @@ final class ProxyConnection {
       guard let count = side.channel.write(piece) else { return nil }
       if peer == .client { note(.server, piece.prefix(count)) }
       rest = rest.dropFirst(count)
-      // Nobody asks a socket again that has just said how much it takes.
+      // A socket that has just said how much it takes is not asked again.
       if count < piece.count || size == .max { break }
     }
     return bytes.count - rest.count
@@ -258,7 +258,7 @@ final class ProxyConnection {
   /// Ends the connection as one end has: the other end is reset behind what was sent before.
   func breakOff(by peer: Peer) {
     guard breaker == nil else {
-      // Nobody is left to be told.
+      // The other end is gone, too.
       if breaker != peer { isOver = true }
       return
     }

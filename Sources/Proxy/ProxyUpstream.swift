@@ -61,7 +61,7 @@ package struct ProxyUpstream: Sendable {
     let plain: [UInt16: UInt16] = scheme.isSecure ? [8_883: 1_883, 443: 80] : [:]
     shownPort = scheme.shownPort ?? plain[url.port] ?? (url.port == 0 ? nil : url.port)
     addresses = try TCPAddress.resolve(url.host, port: url.port)
-    // Nobody is to find out by the first client that a file is not what it should be.
+    // A file that is not what it should be is found out now, and not by the first client.
     _ = try makeTLS()
   }
 

@@ -1,13 +1,10 @@
 import Foundation
 import RepriseCore
+import TestSupport
 
 /// The recordings of the SDK's scenarios, as they are and changed.
 public enum SDKRecording {
-  private static let folder: URL = {
-    var package = URL(filePath: #filePath)
-    for _ in 0..<3 { package.deleteLastPathComponent() }
-    return package.appending(path: "Recordings/sdk")
-  }()
+  private static let folder = PackageFolder.recordings.appending(path: "sdk")
 
   /// The path of a recording or capture: `requests/ask.pcap`.
   public static func path(_ name: String) -> String { folder.appending(path: name).path }

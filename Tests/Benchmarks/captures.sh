@@ -7,51 +7,14 @@
 # --strict  ends with status 1 when a target is missed
 #
 # REPRISE names another command to measure; then nothing is built.
-set -euo pipefail
-export LC_ALL=C
-
-rounds=5
-strict=
-while [ $# -gt 0 ]; do
-  case $1 in
-    --rounds) rounds=${2:?--rounds takes a number} && shift 2 ;;
-    --strict) strict=1 && shift ;;
-    *) echo "usage: captures.sh [--rounds N] [--strict]" >&2 && exit 2 ;;
-  esac
-done
-
-cd "$(dirname "${BASH_SOURCE[0]}")/../.."
-readonly folder=.build/bench
+# shellcheck source=Tests/Benchmarks/bench-lib.sh
+. "$(dirname "${BASH_SOURCE[0]}")/bench-lib.sh"
+read_options "$@"
 readonly small=$folder/small-100M.pcap
 readonly large=$folder/small-1G.pcap
-results=$(mktemp -d)
-trap 'rm -rf "$results"' EXIT
 
-for command in tshark tcpdump python3 /usr/bin/time; do
-  command -v "$command" >/dev/null || {
-    echo "captures.sh: $command is missing; 'make setup' installs it" >&2
-    exit 2
-  }
-done
-
-if [ -n "${REPRISE:-}" ]; then
-  reprise=$REPRISE
-else
-  echo "Building reprise for release" >&2
-  make --no-print-directory build >&2
-  reprise=.build/release/reprise
-fi
-
-# capture FILE SIZE: makes it once, and again when its maker has changed.
-capture() {
-  local file=$1 maker=Tests/Benchmarks/make-capture.py
-  [ -s "$file.json" ] && [ "$file.json" -nt "$maker" ] && return
-  echo "Making $file" >&2
-  mkdir -p "$folder"
-  python3 "$maker" --size "$2" "$file.part" >"$results/made.json"
-  mv "$file.part" "$file"
-  mv "$results/made.json" "$file.json"
-}
+need tshark tcpdump python3 /usr/bin/time
+build_reprise
 
 count() { sed -n "s/.*\"$2\": \([0-9]*\).*/\1/p" "$1.json"; }
 
@@ -82,12 +45,6 @@ measure() {
   awk -v b="$begin" -v e="$end" '{ print e - b, $(NF-1), $NF }' <(tail -n 1 "$results/time") >>"$results/$name"
 }
 
-# median NAME COLUMN
-median() {
-  sort -g -k"$2,$2" "$results/$1" | awk -v c="$2" '{ v[NR] = $c }
-    END { print NR % 2 ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2 }'
-}
-
 row() {
   local name=$1 file=$2
   awk -v name="$3" -v s="$(median "$name" 1)" -v u="$(median "$name" 2)" -v m="$(median "$name" 3)" \
@@ -95,19 +52,11 @@ row() {
       printf "%-28s %8.2f %8.2f %9.1f %9.1f %12d\n", name, s, u, m / 1024, bytes / s / 1e6, packets / s }'
 }
 
-missed=0
-# target WHAT VALUE COMPARISON WANTED UNIT
-target() {
-  local verdict=met
-  awk -v v="$2" -v w="$4" "BEGIN { exit !(v $3 w) }" || { verdict=MISSED && missed=$((missed + 1)); }
-  printf '%-44s %9.2f %-4s %2s %6s   %s\n' "$1" "$2" "$5" "$3" "$4" "$verdict"
-}
 
-quotient() { awk -v a="$(median "$1" 1)" -v b="$(median "$2" 1)" 'BEGIN { print a / b }'; }
 mebibytes() { awk -v k="$(median "$1" 3)" 'BEGIN { print k / 1024 }'; }
 
-capture "$small" 100M
-capture "$large" 1G
+make_once "$small" make-capture.py --size 100M
+make_once "$large" make-capture.py --size 1G
 cat "$small" "$large" >/dev/null # into the page cache
 
 for ((round = 1; round <= rounds; round++)); do
@@ -191,4 +140,4 @@ target "many small files, times as fast as tshark" "$files_quotient" '>=' 20 x
 printf '%-44s %9.2f x\n' "inspect, times the seconds of tcpdump" "$(quotient inspect tcpdump)"
 printf '%-44s %9.2f x\n' "conform trace, times the seconds of tcpdump" "$(quotient conform tcpdump)"
 
-[ -z "$strict" ] || [ "$missed" -eq 0 ]
+conclude

@@ -3,16 +3,10 @@
 #
 # Time has to grow with what is delivered, and memory to stay within --memory. REPRISE names another command to measure;
 # then nothing is built.
-set -euo pipefail
-export LC_ALL=C
-
-cd "$(dirname "${BASH_SOURCE[0]}")/../.."
-readonly folder=.build/bench
-reprise=${REPRISE:-.build/release/reprise}
-[ -n "${REPRISE:-}" ] || make --no-print-directory build >&2
-mkdir -p "$folder"
-measured=$(mktemp)
-trap 'rm -f "$measured"' EXIT
+# shellcheck source=Tests/Benchmarks/bench-lib.sh
+. "$(dirname "${BASH_SOURCE[0]}")/bench-lib.sh"
+build_reprise
+readonly measured=$results/time
 
 printf '%-52s %8s %8s %12s\n' '' seconds 'MiB max' 'ns each'
 # measure COUNT WHAT WORD…: COUNT of what the words of make-fleet.py make
@@ -20,10 +14,7 @@ measure() {
   local count=$1 what=$2 file
   shift 2
   file="$folder/fleet-$(tr ' ' - <<<"$*").pcap"
-  if [ ! -s "$file" ] || [ Tests/Benchmarks/make-fleet.py -nt "$file" ]; then
-    python3 Tests/Benchmarks/make-fleet.py "$@" "$file.part"
-    mv "$file.part" "$file"
-  fi
+  make_once "$file" make-fleet.py "$@"
   cat "$file" >/dev/null
   # A client of one connection fails nothing; what is given up beyond the memory is a note.
   /usr/bin/time -o "$measured" -f '%e %M' "$reprise" conform trace --quiet "$file" >/dev/null

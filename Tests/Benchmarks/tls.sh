@@ -7,8 +7,8 @@
 # --size    what is published in each capture (default 200)
 #
 # REPRISE names another command to measure; then nothing is built.
-set -euo pipefail
-export LC_ALL=C
+# shellcheck source=Tests/Benchmarks/bench-lib.sh
+. "$(dirname "${BASH_SOURCE[0]}")/bench-lib.sh"
 
 rounds=3 size=200
 while [ $# -gt 0 ]; do
@@ -19,17 +19,7 @@ while [ $# -gt 0 ]; do
   esac
 done
 
-cd "$(dirname "${BASH_SOURCE[0]}")/../.."
-readonly folder=.build/bench
-results=$(mktemp -d)
-trap 'rm -rf "$results"' EXIT
-
-if [ -n "${REPRISE:-}" ]; then
-  reprise=$REPRISE
-else
-  make --no-print-directory build >&2
-  reprise=.build/release/reprise
-fi
+build_reprise
 
 # seconds COMMAND...: how long it takes; a failure ends the measurement.
 seconds() {
@@ -37,8 +27,6 @@ seconds() {
   "$@" >/dev/null 2>"$results/errors" || { echo "tls.sh: failed: $*" >&2 && cat "$results/errors" >&2 && exit 2; }
   awk -v b="$begin" -v e="$EPOCHREALTIME" 'BEGIN { print e - b }'
 }
-
-median() { sort -g "$1" | awk '{ v[NR] = $1 } END { print NR % 2 ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2 }'; }
 
 mkdir -p "$folder"
 for payload in 16000 100; do
@@ -50,8 +38,8 @@ for payload in 16000 100; do
     seconds tshark -n -r "$capture" -o "tls.keylog_file:$capture.keys" -d tls.port==8883,mqtt -Y mqtt \
       -T fields -e frame.number -e mqtt.msgtype >>"$results/tshark-$payload"
   done
-  awk -v payload="$payload" -v bytes="$(stat -c %s "$capture")" -v ours="$(median "$results/reprise-$payload")" \
-    -v theirs="$(median "$results/tshark-$payload")" 'BEGIN {
+  awk -v payload="$payload" -v bytes="$(stat -c %s "$capture")" -v ours="$(median "reprise-$payload" 1)" \
+    -v theirs="$(median "tshark-$payload" 1)" 'BEGIN {
       printf "messages of %5d bytes: inspect, one thread %7.1f MB/s   %5.1f x tshark\n", payload, bytes / ours / 1e6,
         theirs / ours }'
 done

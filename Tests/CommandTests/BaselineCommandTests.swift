@@ -1,12 +1,12 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// A team's way with findings that it knows, over several sessions.
 @Suite struct BaselineCommandTests {
-  private let scratch: Scratch
+  private let scratch = Scratch()
 
   init() throws {
-    scratch = try Scratch()
     let first = Self.wildcard("a/#", second: 3)
     try scratch.write(SampleRecording.text + first, to: "first.jsonl")
     // The same bad topic elsewhere, at another time.
@@ -81,7 +81,7 @@ import Testing
     try scratch.write(other, to: "all/gone.jsonl")
     #expect(try judge("all", "--write-baseline", "b.json").status == 0)
     #expect(try judge("all", "--baseline", "b.json").status == 0)
-    try FileManager.default.removeItem(atPath: scratch.path("all/gone.jsonl"))
+    try FileManager.default.removeItem(atPath: scratch.file("all/gone.jsonl"))
     // A run on some of the files says nothing of the others.
     #expect(try judge("all/kept.jsonl", "--baseline", "b.json").status == 0)
     #expect(try judge("all", "--baseline", "b.json", "--shard", "1/1").status == 0)
@@ -91,7 +91,7 @@ import Testing
     #expect(!gone.output.contains("client c\n    mended"))
     // With names of their own, captures of another day have other clients.
     try FileManager.default.moveItem(
-      atPath: scratch.path("all/kept.jsonl"), toPath: scratch.path("all/today.jsonl"))
+      atPath: scratch.file("all/kept.jsonl"), toPath: scratch.file("all/today.jsonl"))
     let renamed = try judge("all", "--baseline", "b.json")
     #expect(renamed.status == 0 && renamed.output.contains("    nothing matches it this time"))
   }
@@ -237,7 +237,7 @@ import Testing
     #expect(
       partly.errors.hasSuffix(
         "reprise: c.json: not written, because not everything could be judged\n"))
-    #expect(!FileManager.default.fileExists(atPath: scratch.path("c.json")))
+    #expect(!FileManager.default.fileExists(atPath: scratch.file("c.json")))
   }
 
   @Test(arguments: [
@@ -261,10 +261,9 @@ import Testing
 }
 
 @Suite struct ReportCommandTests {
-  private let scratch: Scratch
+  private let scratch = Scratch()
 
   init() throws {
-    scratch = try Scratch()
     let bad = SampleRecording.line(
       #""type":"PUBLISH","qos":0,"topic":"a/#","payload":{"utf8":""}"#, second: 3)
     try scratch.write(SampleRecording.text, to: "a.jsonl")

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// Captures of machines whose clock was set while they captured, as on a gateway that gets the time from the network late.
@@ -8,9 +9,7 @@ import Testing
   private func capture(
     _ name: String, setBefore frame: Int, calm: UInt16? = nil, clocksOf isKept: (UInt16) -> Bool
   ) throws -> [UInt8] {
-    let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-      .deletingLastPathComponent().deletingLastPathComponent()
-    let file = root.appending(path: "Recordings/\(name)/capture.pcap")
+    let file = PackageFolder.recordings.appending(path: "\(name)/capture.pcap")
     var bytes = [UInt8](try Data(contentsOf: file))
     func number(_ place: Int) -> Int {
       (0..<4).reduce(0) { $0 | Int(bytes[place + $1]) << (8 * $1) }
@@ -43,7 +42,7 @@ import Testing
   }
 
   private func failed(_ bytes: [UInt8]) throws -> Set<String> {
-    let scratch = try Scratch()
+    let scratch = Scratch()
     let file = try scratch.write(bytes, to: "a.pcap")
     let result = try RepriseProcess.run([
       "conform", "trace", "--assume", "complete", "--format", "json", file.path,

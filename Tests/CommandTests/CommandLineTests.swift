@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @Suite struct CommandLineTests {
@@ -194,7 +195,7 @@ import Testing
 
   @Test(arguments: ["--keylog", "--server-key"])
   func namesTheKeyThatCannotBeRead(option: String) throws {
-    let scratch = try Scratch()
+    let scratch = Scratch()
     let bytes = try CaptureFile.bytes(of: Array(SampleRecording.text.utf8))
     let capture = try scratch.write(bytes, to: "a.pcap").path
     let result = try RepriseProcess.run(["inspect", capture, option, "/no/such/key"])
@@ -205,7 +206,7 @@ import Testing
 
   /// A file where a command should stand is named the commands that take it.
   @Test func namesWhatTakesAFile() throws {
-    let scratch = try Scratch()
+    let scratch = Scratch()
     try scratch.write("x", to: "a b.pcap")
     let alone = try RepriseProcess.run(["a b.pcap"], directory: scratch.directory)
     #expect(

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// Completion in the shells that it is written for.
@@ -7,10 +8,9 @@ import Testing
     case bash, zsh, fish
   }
 
-  private let scratch: Scratch
+  private let scratch = Scratch()
 
   init() throws {
-    scratch = try Scratch()
     try scratch.write("", to: "unique.pcap")
   }
 

@@ -1,16 +1,16 @@
 import Foundation
+import TestSupport
 import Testing
 
 @Suite struct ConformCommandTests {
   private static let wildcard = SampleRecording.line(
     #""type":"PUBLISH","qos":0,"topic":"a/#","payload":{"utf8":""}"#, second: 3)
 
-  private let scratch: Scratch
+  private let scratch = Scratch()
   private let good: String
   private let bad: String
 
   init() throws {
-    scratch = try Scratch()
     good = try scratch.write(SampleRecording.text, to: "good.jsonl").path
     bad = try scratch.write(SampleRecording.text + Self.wildcard + "\n", to: "bad.jsonl").path
   }
@@ -25,7 +25,7 @@ import Testing
   }
 
   @Test func writesJSON() throws {
-    let report = scratch.path("report.json")
+    let report = scratch.file("report.json")
     let words = [
       "conform", "trace", "--clause=mqtt-3.1.1/MQTT-3.3.2-2", "--format", "json", bad, "-o", report,
     ]

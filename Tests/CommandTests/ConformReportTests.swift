@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// The verdict where teams read it.
@@ -10,10 +11,9 @@ import Testing
     "3.1.0-1", "3.1.3-6", "3.3.2-2", "3.10.3-2", "3.14.4-1", "4.7.1-1",
   ].map { "mqtt-3.1.1/MQTT-" + $0 }.joined(separator: ",")
 
-  private let scratch: Scratch
+  private let scratch = Scratch()
 
   init() throws {
-    scratch = try Scratch()
     try scratch.write(SampleRecording.text + Self.wildcard + "\n", to: "bad.jsonl")
   }
 

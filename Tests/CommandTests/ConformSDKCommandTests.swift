@@ -1,25 +1,19 @@
 import Foundation
+import TestSupport
 import Testing
 
 @Suite struct ConformSDKCommandTests {
-  private static let package: URL = {
-    var package = URL(filePath: #filePath)
-    for _ in 0..<3 { package.deleteLastPathComponent() }
-    return package
-  }()
-
   /// The recordings of this package.
-  private static let recordings = package.appending(path: "Recordings/sdk").path
+  private static let recordings = PackageFolder.path("Recordings/sdk")
 
-  private let scratch: Scratch
+  private let scratch = Scratch()
   /// How many clauses the catalogues have of which scenarios judge.
   private let judged: Int
   /// How many clauses the catalogues have.
   private let clauses: Int
 
   init() throws {
-    scratch = try Scratch()
-    let catalogues = Self.package.appending(path: "Conformance/sdk")
+    let catalogues = PackageFolder.url.appending(path: "Conformance/sdk")
     var entries: [[String: Any]] = []
     for system in try FileManager.default.contentsOfDirectory(
       at: catalogues, includingPropertiesForKeys: [.isDirectoryKey])

@@ -1,12 +1,12 @@
 import Foundation
+import TestSupport
 import Testing
 
 @Suite struct ConvertCommandTests {
-  private let scratch: Scratch
+  private let scratch = Scratch()
   private let file: String
 
   init() throws {
-    scratch = try Scratch()
     file = try scratch.write(SampleRecording.text, to: "a.jsonl").path
   }
 
@@ -75,7 +75,7 @@ import Testing
 
   @Test(.withFilesThatMayNotGrow) func tellsOfAFileThatMayNotGrow() throws {
     let long = try scratch.write(SampleRecording.long(100), to: "long.jsonl").path
-    let output = scratch.path("b.jsonl")
+    let output = scratch.file("b.jsonl")
     let result = try RepriseProcess.shell(
       "ulimit -f 4; env --default-signal=XFSZ $reprise convert \(RepriseProcess.quoted(long)) "
         + "-o \(RepriseProcess.quoted(output))")
@@ -87,7 +87,7 @@ import Testing
   /// What could not be begun leaves no trace.
   @Test(.withFilesThatMayNotGrow, arguments: ["convert", "inspect"])
   func aFullDiskLeavesNoEmptyFile(_ command: String) throws {
-    let output = scratch.path("full.jsonl")
+    let output = scratch.file("full.jsonl")
     let result = try RepriseProcess.shell(
       "ulimit -f 0; env --default-signal=XFSZ $reprise \(command) \(RepriseProcess.quoted(file)) "
         + "-o \(RepriseProcess.quoted(output)) 2>&1 | cat")
@@ -98,7 +98,7 @@ import Testing
   @Test(arguments: [["inspect"], ["inspect", "--format", "jsonl"]])
   func filesThatTellSecretsArePrivate(_ words: [String]) throws {
     for (option, mode) in [("--show-secrets", 0o600), ("--quiet", 0o644)] {
-      let output = scratch.path("\(words.count)\(option)")
+      let output = scratch.file("\(words.count)\(option)")
       let result = try RepriseProcess.shell(
         "umask 022; $reprise \(words.joined(separator: " ")) \(option) "
           + "\(RepriseProcess.quoted(file)) -o \(RepriseProcess.quoted(output))")
@@ -125,7 +125,7 @@ import Testing
   }
 
   @Test func writesAPrivateFileAndReplacesNone() throws {
-    let output = scratch.path("b.jsonl")
+    let output = scratch.file("b.jsonl")
     #expect(try RepriseProcess.run(["convert", file, "-o", output]).status == 0)
     let attributes = try FileManager.default.attributesOfItem(atPath: output)
     #expect(attributes[.posixPermissions] as? Int == 0o600)

@@ -1,18 +1,12 @@
 import Foundation
 import RepriseCore
+import TestSupport
 import Testing
 
 /// `reprise convert` and `reprise redact` where they write captures.
 @Suite struct ConvertToCaptureTests {
-  private let scratch: Scratch
-  private let capture: String
-
-  init() throws {
-    scratch = try Scratch()
-    let package = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-      .deletingLastPathComponent()
-    capture = package.appending(path: "Recordings/qos-levels-v311/capture.pcap").path
-  }
+  private let scratch = Scratch()
+  private let capture = PackageFolder.capture("qos-levels-v311")
 
   private func inspect(_ path: String, _ words: [String] = []) throws -> [String] {
     let result = try RepriseProcess.run(["inspect", path, "--format", "jsonl"] + words)
@@ -28,10 +22,10 @@ import Testing
   }
 
   @Test func `a recording becomes a capture that says the same`() throws {
-    let recording = scratch.path("a.jsonl")
+    let recording = scratch.file("a.jsonl")
     #expect(try RepriseProcess.run(["convert", capture, "-o", recording]).status == 0)
     for name in ["b.pcapng", "b.pcap"] {
-      let file = scratch.path(name)
+      let file = scratch.file(name)
       let result = try RepriseProcess.run(["convert", recording, "-o", file])
       #expect(result.status == 0)
       #expect(result.errors.contains("Wireshark does not know the ports of 5 connections"))
@@ -45,7 +39,7 @@ import Testing
   @Test func `what comes through a pipe is read as often as a file`() throws {
     let bytes = Array(try Data(contentsOf: URL(filePath: capture)))
     for words in [["--connection", "2"], ["--filter", "type == SUBSCRIBE"]] {
-      let (one, other) = (scratch.path("one.pcap"), scratch.path("other.pcap"))
+      let (one, other) = (scratch.file("one.pcap"), scratch.file("other.pcap"))
       let first = try RepriseProcess.run(["convert", capture, "--force", "-o", one] + words)
       let second = try RepriseProcess.run(
         ["convert", "-", "--force", "-o", other] + words, input: bytes)
@@ -58,20 +52,20 @@ import Testing
 
   @Test func `a choice of nothing is told`() throws {
     let result = try RepriseProcess.run(
-      ["convert", capture, "--client", "nobody", "-o", scratch.path("none.pcap")])
+      ["convert", capture, "--client", "nobody", "-o", scratch.file("none.pcap")])
     #expect(result.status == 0)
     #expect(result.errors.contains("no connection was chosen; no frame is of one"))
-    #expect(try inspect(scratch.path("none.pcap")).isEmpty)
+    #expect(try inspect(scratch.file("none.pcap")).isEmpty)
   }
 
   @Test func `a recording without openings has connections all the same`() throws {
     let recording = try scratch.write(SampleRecording.text, to: "a.jsonl").path
-    let file = scratch.path("b.pcapng")
+    let file = scratch.file("b.pcapng")
     #expect(try RepriseProcess.run(["convert", recording, "-o", file]).status == 0)
     #expect(
       try inspect(file, ["--show-secrets"]).filter { $0.contains("geheim") || $0.contains("21.5") }
         .count == 2)
-    let hidden = scratch.path("c.pcapng")
+    let hidden = scratch.file("c.pcapng")
     let result = try RepriseProcess.run(["redact", file, "-o", hidden])
     #expect(result.status == 0)
     #expect(result.errors.contains("note: 1 of 3 frames are changed"))
@@ -83,7 +77,7 @@ import Testing
 
   /// One byte alone would be taken for the number of a FIN, and what was left out would have no place.
   @Test func `what a selection left out is a gap of two bytes`() throws {
-    let (recording, file) = (scratch.path("a.jsonl"), scratch.path("b.pcapng"))
+    let (recording, file) = (scratch.file("a.jsonl"), scratch.file("b.pcapng"))
     let choice = ["convert", capture, "--filter", "type != PUBACK", "-o", recording]
     #expect(try RepriseProcess.run(choice).status == 0)
     #expect(try RepriseProcess.run(["convert", recording, "-o", file]).status == 0)
@@ -99,7 +93,7 @@ import Testing
 
   @Test func `a recording is redacted as a recording`() throws {
     let recording = try scratch.write(SampleRecording.text, to: "a.jsonl").path
-    let hidden = scratch.path("b.jsonl")
+    let hidden = scratch.file("b.jsonl")
     #expect(try RepriseProcess.run(["redact", recording, "-o", hidden]).status == 0)
     let text = try scratch.read("b.jsonl")
     #expect(text.contains(#""redacted":["password","secrets"]"#))
@@ -113,7 +107,7 @@ import Testing
       (recording, "b.pcap", "the input is a recording; name the new file .jsonl, or let"),
       (capture, "b.jsonl", "the input is a capture; name the new file .pcap or .pcapng, or let"),
     ] {
-      let target = scratch.path(name)
+      let target = scratch.file(name)
       let result = try RepriseProcess.run(["redact", file, "-o", target])
       #expect(result.status == 2)
       #expect(
@@ -126,7 +120,7 @@ import Testing
   @Test(arguments: [["convert"], ["redact"]])
   func `what is no capture is refused, and leaves no file`(_ command: [String]) throws {
     let file = try scratch.write("nothing of the kind", to: "a.txt").path
-    let target = scratch.path("b.pcap")
+    let target = scratch.file("b.pcap")
     let result = try RepriseProcess.run(command + [file, "-o", target])
     #expect(result.status == 2)
     #expect(result.errors.contains("\(file): this is text, neither a capture nor a recording"))

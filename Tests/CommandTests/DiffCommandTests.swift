@@ -1,13 +1,11 @@
 import Foundation
 import RepriseCore
+import TestSupport
 import Testing
 
 /// `reprise diff` as users run it; what it finds is the business of its library's tests.
 @Suite struct DiffCommandTests {
-  private static let recordings = URL(filePath: #filePath)
-    .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-    .appending(path: "Recordings")
-  private static let capture = recordings.appending(path: "qos-levels-v311/capture.pcap").path
+  private static let capture = PackageFolder.capture("qos-levels-v311")
 
   private static let publish = SampleRecording.line(
     #""type":"PUBLISH","length":9,"qos":0,"retain":true,"dup":false,"topic":"a/b","#
@@ -17,7 +15,7 @@ import Testing
       + #""payload":{"utf8":"\u001b[31m"}"#, second: 4)
 
   private static func files() throws -> (Scratch, [String]) {
-    let scratch = try Scratch()
+    let scratch = Scratch()
     let head = [SampleRecording.header, SampleRecording.connect, SampleRecording.connack]
     try scratch.write(SampleRecording.text, to: "a.jsonl")
     try scratch.write((head + [publish, more]).joined(separator: "\n") + "\n", to: "b.jsonl")
@@ -73,7 +71,7 @@ import Testing
   /// Of the two files either may come through a pipe, and is read twice where something differs.
   @Test func readsStandardInput() throws {
     let input = try Array(Data(contentsOf: URL(filePath: Self.capture)))
-    let other = Self.recordings.appending(path: "qos-levels-v5/capture.pcap").path
+    let other = PackageFolder.capture("qos-levels-v5")
     let there = try RepriseProcess.run(["diff", "-", other], input: input)
     let plain = try RepriseProcess.run(["diff", Self.capture, other])
     #expect(there.output == plain.output.replacing("A: \(Self.capture)", with: "A: -"))
@@ -84,10 +82,10 @@ import Testing
 
   @Test(arguments: [["jsonl"], ["pcapng"], ["jsonl", "pcap"]])
   func takesConversionsForTheSame(_ ends: [String]) throws {
-    let scratch = try Scratch()
+    let scratch = Scratch()
     var last = Self.capture
     for end in ends {
-      let next = scratch.path("out.\(end)")
+      let next = scratch.file("out.\(end)")
       #expect(try RepriseProcess.run(["convert", last, "-o", next]).status == 0)
       last = next
     }
@@ -101,9 +99,9 @@ import Testing
     "refused-connections", "account-bind", "request-response-v5", "mqtt-over-websocket",
   ])
   func takesRedactedFilesForTheSame(_ name: String) throws {
-    let capture = Self.recordings.appending(path: "\(name)/capture.pcap").path
-    let scratch = try Scratch()
-    let redactedFile = scratch.path("public.pcap")
+    let capture = PackageFolder.capture(name)
+    let scratch = Scratch()
+    let redactedFile = scratch.file("public.pcap")
     let redacted = try RepriseProcess.run([
       "redact", capture, "-o", redactedFile, "--redact", "username", "--redact", "topic:#",
       "--redact",
@@ -121,14 +119,14 @@ import Testing
     "session-taken-over", "refused-connections", "protocol-v31", "large-payload",
   ])
   func takesAFileThatIsCutForTheBeginning(_ name: String) throws {
-    let scratch = try Scratch()
-    let capture = Self.recordings.appending(path: "\(name)/capture.pcap")
-    let text = scratch.path("whole.jsonl")
+    let scratch = Scratch()
+    let capture = PackageFolder.recordings.appending(path: "\(name)/capture.pcap")
+    let text = scratch.file("whole.jsonl")
     #expect(try RepriseProcess.run(["convert", capture.path, "-o", text]).status == 0)
     for (whole, end) in [(capture.path, "pcap"), (text, "jsonl")] {
       let bytes = try Data(contentsOf: URL(filePath: whole))
       for part in [35, 50, 65, 80, 97] {
-        let cut = scratch.path("\(part).\(end)")
+        let cut = scratch.file("\(part).\(end)")
         // Not behind a frame or a line, where nothing tells that more came.
         var count = bytes.count * part / 100
         while bytes[count - 1] == 0x0A { count += 1 }

@@ -1,15 +1,10 @@
 import Foundation
 import RepriseCore
+import TestSupport
 import Testing
 
 /// The tables of what brokers, clients and peers do otherwise: each cell that says `failed` names a recording that shows it.
 @Suite struct FieldRecordingTests {
-  private static let package: URL = {
-    var package = URL(filePath: #filePath)
-    for _ in 0..<3 { package.deleteLastPathComponent() }
-    return package
-  }()
-
   /// What cells say of a recording.
   private struct Shown: CustomStringConvertible, Sendable {
     /// Its path below the recordings of the field.
@@ -25,7 +20,7 @@ import Testing
   /// The recordings of all cells, by the sections of the page.
   private static let shown: [Shown] = {
     let page = try? String(
-      contentsOf: package.appending(path: "Conformance/README.md"), encoding: .utf8)
+      contentsOf: PackageFolder.url.appending(path: "Conformance/README.md"), encoding: .utf8)
     var shown: [String: Shown] = [:]
     var isOfClients = false
     for line in (page ?? "").split(separator: "\n") {
@@ -51,7 +46,7 @@ import Testing
         "conform", "trace", recording.path, "--subject", recording.subject, "--assume", "complete",
         "--format", "json",
       ],
-      directory: Self.package.appending(path: "Recordings/field"))
+      directory: PackageFolder.recordings.appending(path: "field"))
     let report = try #require(JSONValue(parsing: Array(result.output.utf8)))
     let failed = (report["clauses"]?.elements ?? []).filter { $0["verdict"]?.text == "failed" }
       .map { "\($0["spec"]?.text ?? "")/\($0["id"]?.text ?? "")" }
@@ -66,7 +61,7 @@ import Testing
   func accusesNobodyByWhatIsLeftOut(_ words: [String], _ verdict: String) throws {
     let result = try RepriseProcess.run(
       ["conform", "trace", "amqtt/session-dropped.v311.pcapng", "--format", "json"] + words,
-      directory: Self.package.appending(path: "Recordings/field"))
+      directory: PackageFolder.recordings.appending(path: "field"))
     let report = try #require(JSONValue(parsing: Array(result.output.utf8)))
     let clause = try #require(
       report["clauses"]?.elements?.first {
@@ -76,9 +71,8 @@ import Testing
   }
 
   @Test func hasNoRecordingThatNoCellNames() throws {
-    let folder = Self.package.appending(path: "Recordings/field")
-    let files = FileManager.default.enumerator(atPath: folder.path)?.compactMap { $0 as? String }
-    let captures = (files ?? []).filter { $0.hasSuffix(".pcapng") }.sorted()
+    let captures = PackageFolder.files(in: PackageFolder.path("Recordings/field"))
+      .filter { $0.hasSuffix(".pcapng") }
     #expect(captures == Self.shown.map(\.path))
     #expect(Self.shown.count > 70 && Self.shown.flatMap(\.clauses).count > Self.shown.count)
     #expect(Set(Self.shown.map(\.subject)) == ["client", "server"])
@@ -86,7 +80,7 @@ import Testing
 
   /// What a run found is kept beside its recordings, and the tables are made of it.
   @Test func cellsAreWhatWasFound() throws {
-    let field = Self.package.appending(path: "Recordings/field")
+    let field = PackageFolder.recordings.appending(path: "field")
     let names = try FileManager.default.contentsOfDirectory(atPath: field.path).filter {
       $0 != "README.md"
     }

@@ -1,13 +1,13 @@
 import Foundation
 import RepriseCore
+import TestSupport
 import Testing
 
 @Suite struct InspectCommandTests {
-  private let scratch: Scratch
+  private let scratch = Scratch()
   private let file: String
 
   init() throws {
-    scratch = try Scratch()
     file = try scratch.write(SampleRecording.text, to: "a.jsonl").path
   }
 
@@ -42,9 +42,7 @@ import Testing
 
   @Test("A packet whose bytes may tell a secret is read back as one whose faults are not known")
   func withholdsWhatIsWrong() throws {
-    let capture = URL(filePath: #filePath)
-      .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-      .appending(path: "Recordings/field/activemq/connect-reserved-flag.v311.pcapng").path
+    let capture = PackageFolder.path("Recordings/field/activemq/connect-reserved-flag.v311.pcapng")
     func verdicts(_ file: String) throws -> [String: [String]] {
       let result = try RepriseProcess.run(["conform", "trace", "--format", "json", file])
       let clauses = try JSONValue.read(Array(result.output.utf8))["clauses"]?.elements ?? []
@@ -71,9 +69,7 @@ import Testing
     #expect(result.output.contains("\"PUBLISH\""))
   }
 
-  private static let webSocket = URL(filePath: #filePath)
-    .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-    .appending(path: "Recordings/mqtt-over-websocket/capture.pcap").path
+  private static let webSocket = PackageFolder.capture("mqtt-over-websocket")
 
   @Test(arguments: [
     ("UPGRADE or UPGRADED", 4), ("over == websocket", 20), ("BINARY and not masked", 9),
@@ -172,7 +168,7 @@ import Testing
   }
 
   @Test func writesToAFile() throws {
-    let output = scratch.path("out.txt")
+    let output = scratch.file("out.txt")
     let result = try RepriseProcess.run(["inspect", file, "-o", output])
     #expect(result.status == 0)
     #expect(result.output == "")
@@ -216,12 +212,12 @@ import Testing
   func keepsWhatWasWrittenWhenInterrupted(signal: String, status: Int32) throws {
     // The writer of the pipe stays, so that the command waits for more when the signal comes. `tail` tells
     // of what comes into the file, as the system tells it.
-    let output = RepriseProcess.quoted(scratch.path("out.txt"))
+    let output = RepriseProcess.quoted(scratch.file("out.txt"))
     let result = try RepriseProcess.shell(
       """
       set -m
-      mkfifo \(RepriseProcess.quoted(scratch.path("pipe")))
-      exec 9<>\(RepriseProcess.quoted(scratch.path("pipe")))
+      mkfifo \(RepriseProcess.quoted(scratch.file("pipe")))
+      exec 9<>\(RepriseProcess.quoted(scratch.file("pipe")))
       cat \(RepriseProcess.quoted(file)) >&9
       $reprise inspect - -o \(output) <&9 9>&- &
       inspect=$!

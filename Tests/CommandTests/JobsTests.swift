@@ -1,14 +1,12 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// Several files at a time.
 @Suite struct JobsTests {
-  private static let recordings = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-    .deletingLastPathComponent().deletingLastPathComponent().appending(path: "Recordings").path
+  private static let recordings = PackageFolder.path("Recordings")
 
-  private let scratch: Scratch
-
-  init() throws { scratch = try Scratch() }
+  private let scratch = Scratch()
 
   private func judge(_ words: [String], jobs: Int) throws -> RepriseProcess.Result {
     try RepriseProcess.run(

@@ -1,15 +1,10 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// The parts of one capture, judged as the one session that they are.
 @Suite struct JoinedTests {
-  private static let recordings: [String] = {
-    let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-      .deletingLastPathComponent().deletingLastPathComponent().appending(path: "Recordings")
-    let names = (try? FileManager.default.contentsOfDirectory(atPath: root.path)) ?? []
-    return names.sorted().map { root.appending(path: "\($0)/capture.pcap").path }
-      .filter(FileManager.default.fileExists)
-  }()
+  private static let recordings = PackageFolder.captured.map(PackageFolder.capture)
 
   private func judge(_ words: [String]) throws -> RepriseProcess.Result {
     try RepriseProcess.run(["conform", "trace", "--format", "json"] + words)
@@ -35,7 +30,7 @@ import Testing
     "All parts together have the report of the whole, with frames counted through",
     arguments: recordings)
   func parts(path: String) throws {
-    let scratch = try Scratch()
+    let scratch = Scratch()
     let parts = try cut(path, every: 25, in: scratch)
     let whole = try judge(["--assume", "complete", path])
     let joined = try judge(["--assume", "complete", "--joined"] + parts.reversed())
@@ -61,7 +56,7 @@ import Testing
 
   @Test("Judged one by one the parts are other sessions")
   func apart() throws {
-    let scratch = try Scratch()
+    let scratch = Scratch()
     let path = try #require(Self.recordings.first { $0.contains("/keep-alive-expired/") })
     let parts = try cut(path, every: 25, in: scratch)
     try #require(parts.count > 1)
@@ -72,7 +67,7 @@ import Testing
 
   @Test("The report tells where parts begin, in text and when it is joined with others")
   func reports() throws {
-    let scratch = try Scratch()
+    let scratch = Scratch()
     let path = try #require(Self.recordings.first { $0.contains("/keep-alive-expired/") })
     let parts = try cut(path, every: 30, in: scratch)
     let text = try RepriseProcess.run(["conform", "trace", "--joined"] + parts).output
@@ -105,7 +100,7 @@ import Testing
   @Test("Captures that were taken at once are told, and nothing is judged")
   func overlap() throws {
     let path = try #require(Self.recordings.first { $0.contains("/keep-alive-expired/") })
-    let scratch = try Scratch()
+    let scratch = Scratch()
     let copy = try scratch.write(Array(try Data(contentsOf: URL(filePath: path))), to: "copy.pcap")
     let result = try judge(["--joined", path, copy.path])
     #expect(result.status == 2)

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import reprise
@@ -317,7 +318,7 @@ import Testing
     (#"{"refusedSubscriptions":["/x"]}"#, "refusedSubscriptions asks for what a real broker"),
   ])
   func simulateNamesThePlaceInAScript(script: String, message: String) throws {
-    let scratch = try Scratch()
+    let scratch = Scratch()
     let file = try scratch.write(script, to: "cloud.json").path
     try expect(["simulate", "mqtt://localhost", "--script", file], "\(file): \(message)")
   }
@@ -328,7 +329,7 @@ import Testing
     ("{", "the script is no JSON at line 1"),
   ])
   func simulateNamesThePlaceInAScriptOfRequests(script: String, message: String) throws {
-    let scratch = try Scratch()
+    let scratch = Scratch()
     let file = try scratch.write(script, to: "server.json").path
     try expect(["simulate", "ws://localhost", "--script", file], "\(file): \(message)")
   }

@@ -1,17 +1,17 @@
 import Foundation
 import RepriseCore
+import TestSupport
 import Testing
 
 /// A session with more findings of a clause than are kept: whoever shows them says so, and a story has those of its client.
 @Suite struct ManyFindingsTests {
   private static let many = 1_203
 
-  private let scratch: Scratch
+  private let scratch = Scratch()
   private let file: String
 
   /// A client whose filters are wrong 1,203 times, and behind it one whose filter is wrong once.
   init() throws {
-    scratch = try Scratch()
     var lines = [SampleRecording.header]
     func add(_ line: String, _ connection: Int) {
       lines.append(
@@ -76,7 +76,7 @@ import Testing
   }
 
   @Test func areCountedOnThePage() throws {
-    let path = scratch.path("page.html")
+    let path = scratch.file("page.html")
     let result = try RepriseProcess.run(["inspect", "--format", "html", file, "-o", path])
     #expect(
       result.errors

@@ -1,14 +1,12 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// What a file says of frames that it lacks reaches the judge, whichever command asks.
 @Suite struct MissingConnectionTests {
-  private static let recording = URL(filePath: #filePath)
-    .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-    .appending(path: "Recordings/field/amqtt/session-dropped.v311.pcapng")
-  private let scratch: Scratch
-
-  init() throws { scratch = try Scratch() }
+  private static let recording = PackageFolder.recordings.appending(
+    path: "field/amqtt/session-dropped.v311.pcapng")
+  private let scratch = Scratch()
 
   /// A recording in which a session is there that had ended, with the statistics of its interface behind it.
   private func capture(lost: UInt64) throws -> String {

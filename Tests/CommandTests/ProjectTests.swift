@@ -1,17 +1,12 @@
 import Foundation
 import RepriseCore
+import TestSupport
 import Testing
 
 /// `reprise conform` in a project: this one, whose recordings show mistakes of others that are accepted.
 @Suite struct ProjectTests {
-  private static let root: URL = {
-    var package = URL(filePath: #filePath)
-    for _ in 0..<3 { package.deleteLastPathComponent() }
-    return package
-  }()
-
   private static func run(_ words: [String]) throws -> RepriseProcess.Result {
-    try RepriseProcess.run(["conform", "-q"] + words, directory: root)
+    try RepriseProcess.run(["conform", "-q"] + words, directory: PackageFolder.url)
   }
 
   private static func report(_ words: [String]) throws -> (Int32, JSONValue) {
@@ -25,7 +20,7 @@ import Testing
   }
 
   @Test func judgesRecordingsAndScenarios() throws {
-    let loud = try RepriseProcess.run(["conform", "-o", "/dev/null"], directory: Self.root)
+    let loud = try RepriseProcess.run(["conform", "-o", "/dev/null"], directory: PackageFolder.url)
     #expect(loud.status == 0 && loud.errors == "")
     let (status, report) = try Self.report([])
     #expect(status == 0)
@@ -42,7 +37,7 @@ import Testing
 
   /// Each finding in a recording of ours has somebody who has looked at it.
   @Test func acceptsNothingWithoutAReason() throws {
-    let text = try Data(contentsOf: Self.root.appending(path: "Recordings/accepted.json"))
+    let text = try Data(contentsOf: PackageFolder.recordings.appending(path: "accepted.json"))
     let baseline = try #require(JSONValue(parsing: [UInt8](text)))
     let entries = try #require(baseline["accepted"]?.elements)
     #expect(entries.count > 200)
@@ -53,9 +48,9 @@ import Testing
 
   /// What is not accepted fails, and what is accepted in vain is told.
   @Test func failsByWhatIsNotAccepted() throws {
-    let scratch = try Scratch()
+    let scratch = Scratch()
     let text = try String(
-      contentsOf: Self.root.appending(path: "Recordings/accepted.json"), encoding: .utf8)
+      contentsOf: PackageFolder.recordings.appending(path: "accepted.json"), encoding: .utf8)
     var lines = text.split(separator: "\n")
     let removed = try #require(lines.firstIndex { $0.contains("/MQTT-4.7.2-1\"") })
     lines.remove(at: removed)
@@ -63,7 +58,7 @@ import Testing
     lines.insert(Substring(extra), at: 1)
     try scratch.write(lines.joined(separator: "\n"), to: "accepted.json")
     let (status, report) = try Self.report([
-      "--spec", "mqtt-3.1.1", "--baseline", scratch.path("accepted.json"),
+      "--spec", "mqtt-3.1.1", "--baseline", scratch.file("accepted.json"),
     ])
     #expect(status == 1)
     let failed = report["clauses"]?.elements?.filter { $0["verdict"]?.text == "failed" } ?? []
@@ -118,12 +113,12 @@ import Testing
 
   /// A folder that has few of the scenarios, or something else, keeps nobody from the verdict on what is there.
   @Test func runsTheScenariosThatAreRecorded() throws {
-    let scratch = try Scratch()
-    let folder = URL(filePath: scratch.path("Recordings/sdk/channel"))
+    let scratch = Scratch()
+    let folder = URL(filePath: scratch.file("Recordings/sdk/channel"))
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     for name in ["publish.jsonl", "publish.pcap", "session.json"] {
       try FileManager.default.copyItem(
-        at: Self.root.appending(path: "Recordings/sdk/channel/\(name)"),
+        at: PackageFolder.recordings.appending(path: "sdk/channel/\(name)"),
         to: folder.appending(path: name))
     }
     let few = try RepriseProcess.run(
@@ -136,7 +131,7 @@ import Testing
     let report = try #require(JSONValue(parsing: Array(few.output.utf8)))
     let ends = report["scenarios"]?.elements?.compactMap { $0["outcome"]?.text }
     #expect(ends == ["passed", "passed"])
-    let own = try Scratch()
+    let own = Scratch()
     try own.write(SampleRecording.text, to: "Recordings/sdk/own.jsonl")
     let other = try RepriseProcess.run(["conform", "-f", "json"], directory: own.directory)
     #expect(other.status == 0 && other.errors == "")
@@ -149,12 +144,12 @@ import Testing
 
   /// Parts for several machines, joined, are the run on all.
   @Test func partsAreTogetherTheWhole() throws {
-    let scratch = try Scratch()
-    let folder = URL(filePath: scratch.path("Recordings"))
+    let scratch = Scratch()
+    let folder = URL(filePath: scratch.file("Recordings"))
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     for name in ["sdk", "account-bind", "rabbitmq-topics-v311", "keep-alive-ping"] {
       try FileManager.default.copyItem(
-        at: Self.root.appending(path: "Recordings/\(name)"), to: folder.appending(path: name))
+        at: PackageFolder.recordings.appending(path: "\(name)"), to: folder.appending(path: name))
     }
     func run(_ words: [String]) throws -> RepriseProcess.Result {
       try RepriseProcess.run(words, directory: scratch.directory)

@@ -1,21 +1,19 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// The recipes for CI servers, each as far as it goes without one: its syntax, and its commands.
 @Suite struct RecipeTests {
-  private static let package = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-    .deletingLastPathComponent().deletingLastPathComponent()
-  private static let recipes = package.appending(path: "Packaging/CI")
-  private static let python = package.appending(path: ".build/venv/bin")
+  private static let recipes = PackageFolder.url.appending(path: "Packaging/CI")
+  private static let python = PackageFolder.url.appending(path: ".build/venv/bin")
 
-  private let scratch: Scratch
+  private let scratch = Scratch()
 
   init() throws {
-    scratch = try Scratch()
     let (folder, manager) = (scratch.directory, FileManager.default)
     try manager.createSymbolicLink(
       at: folder.appending(path: "captures"),
-      withDestinationURL: Self.package.appending(path: "Recordings"))
+      withDestinationURL: PackageFolder.recordings)
     try manager.createDirectory(
       at: folder.appending(path: "bin"), withIntermediateDirectories: false)
     try manager.createSymbolicLink(
@@ -42,7 +40,7 @@ import Testing
   }
 
   private func carryOut(_ recipe: String) throws {
-    let script = Self.package.appending(path: "Tests/CommandTests/Recipes/run.py").path
+    let script = PackageFolder.path("Tests/CommandTests/Recipes/run.py")
     let result = try run(
       Self.python.appending(path: "python"), [script, Self.recipes.appending(path: recipe).path])
     #expect(result.status == 0, "\(result.text)")

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// What `inspect`, `conform trace`, `stats` and `story` say of every recording, whole and line by line.
@@ -6,19 +7,9 @@ import Testing
 /// A change that is meant is put in place by `WRITE_GOLDEN=1 swift test --filter RecordingGoldenTests`,
 /// and reviewed as the change of its files.
 @Suite struct RecordingGoldenTests {
-  private static let tests = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-  private static let golden = tests.appending(path: "Golden/recordings")
-  private static let recordings = tests.deletingLastPathComponent().deletingLastPathComponent()
-    .appending(path: "Recordings")
+  private static let golden = PackageFolder.url.appending(
+    path: "Tests/CommandTests/Golden/recordings")
   private static let isWritten = ProcessInfo.processInfo.environment["WRITE_GOLDEN"] == "1"
-
-  private static let names: [String] = {
-    let entries = try? FileManager.default.contentsOfDirectory(atPath: recordings.path)
-    return (entries ?? []).filter {
-      let capture = recordings.appending(path: "\($0)/capture.pcap")
-      return FileManager.default.fileExists(atPath: capture.path)
-    }.sorted()
-  }()
 
   /// What is run, and the ending of the file that holds what came of it.
   private static let outputs = [
@@ -30,10 +21,10 @@ import Testing
     ("story.txt", ["story", "capture.pcap", "--connection", "1"]),
   ]
 
-  @Test(arguments: names) func saysWhatWasReviewed(_ name: String) throws {
+  @Test(arguments: PackageFolder.captured) func saysWhatWasReviewed(_ name: String) throws {
     for (ending, words) in Self.outputs {
       let result = try RepriseProcess.run(
-        words, directory: Self.recordings.appending(path: name))
+        words, directory: PackageFolder.recordings.appending(path: name))
       let said = Self.shortened(result.output) + result.errors + "status \(result.status)\n"
       let file = Self.golden.appending(path: "\(name).\(ending)")
       if Self.isWritten { try Data(said.utf8).write(to: file) }
@@ -45,8 +36,8 @@ import Testing
 
   @Test func hasNothingElse() throws {
     let files = try FileManager.default.contentsOfDirectory(atPath: Self.golden.path)
-    let wanted = Self.names.flatMap { name in Self.outputs.map { "\(name).\($0.0)" } }
-    #expect(Self.names.count >= 19)
+    let wanted = PackageFolder.captured.flatMap { name in Self.outputs.map { "\(name).\($0.0)" } }
+    #expect(PackageFolder.captured.count >= 19)
     #expect(files.sorted() == wanted.sorted())
   }
 

@@ -3,12 +3,11 @@ import CloudSimulator
 import DeviceSDK
 import Foundation
 import RepriseCore
+import TestSupport
 import Testing
 
 @Suite struct ReplayCommandTests {
-  private let scratch: Scratch
-
-  init() throws { scratch = try Scratch() }
+  private let scratch = Scratch()
 
   /// A session in which the account is bound, a request is answered, and a message comes.
   private static func session() async throws -> [UInt8] {
@@ -108,23 +107,23 @@ import Testing
 
   @Test func takesAFolder() async throws {
     let recording = try await Self.session()
-    let folder = scratch.path("bind")
+    let folder = scratch.file("bind")
     try scratch.write(try CaptureFile.bytes(of: recording), to: "bind/capture.pcap")
     try scratch.write(recording, to: "bind/a.jsonl")
     #expect(try replay(folder + "/").output.hasPrefix("# \(folder)/capture.pcap, "))
     try scratch.write(recording, to: "one/b.jsonl")
-    #expect(try replay(scratch.path("one")).output.hasPrefix("# \(scratch.path("one"))/b.jsonl, "))
+    #expect(try replay(scratch.file("one")).output.hasPrefix("# \(scratch.file("one"))/b.jsonl, "))
     try scratch.write(recording, to: "two/a.jsonl")
     try scratch.write(recording, to: "two/b.jsonl")
-    let two = scratch.path("two")
+    let two = scratch.file("two")
     #expect(
       try replay(two).errors
         == "reprise: \(two) has 2 sessions; name one of them: \(two)/a.jsonl, \(two)/b.jsonl\n")
     try scratch.write("", to: "none/README.md")
-    let none = try replay(scratch.path("none"))
+    let none = try replay(scratch.file("none"))
     #expect(
       none.errors.hasSuffix(
-        "there is no capture and no recording in \(scratch.path("none")); name a file\n"))
+        "there is no capture and no recording in \(scratch.file("none")); name a file\n"))
     #expect(none.status == 2)
   }
 

@@ -1,13 +1,12 @@
 import AppSessions
 import Foundation
 import RepriseCore
+import TestSupport
 import Testing
 
 /// `replay sdk` on the recordings of gateways.
 @Suite struct ReplayGatewayCommandTests {
-  private let scratch: Scratch
-
-  init() throws { scratch = try Scratch() }
+  private let scratch = Scratch()
 
   private func replay(_ path: String, _ words: String...) throws -> RepriseProcess.Result {
     try RepriseProcess.run(["replay", "sdk", path, "--speed", "max"] + words)

@@ -1,12 +1,11 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// `replay sdk` on the recordings of links.
 @Suite struct ReplayLinkCommandTests {
   private func replay(_ file: String, _ words: String...) throws -> RepriseProcess.Result {
-    var package = URL(filePath: #filePath)
-    for _ in 0..<3 { package.deleteLastPathComponent() }
-    let path = package.appending(path: "Recordings/sdk/link/\(file)").path
+    let path = PackageFolder.path("Recordings/sdk/link/\(file)")
     return try RepriseProcess.run(["replay", "sdk", path, "--speed", "max"] + words)
   }
 

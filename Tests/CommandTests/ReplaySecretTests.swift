@@ -1,12 +1,11 @@
 import Foundation
 import RepriseCore
+import TestSupport
 import Testing
 
 /// What `reprise replay sdk` tells of messages that have secrets in them.
 @Suite struct ReplaySecretTests {
-  private let scratch: Scratch
-
-  init() throws { scratch = try Scratch() }
+  private let scratch = Scratch()
 
   /// A session with another payload in its first push.
   private func session(pushing payload: String) throws -> String {

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 
 /// The built command, run as users run it.
 enum RepriseProcess {
@@ -33,25 +34,10 @@ enum RepriseProcess {
     _ words: [String], input: [UInt8] = [], environment: [String: String] = [:],
     directory: URL? = nil
   ) throws -> Result {
-    // Files instead of pipes: none of them can fill up and block.
-    let scratch = try Scratch()
-    let inputFile = try scratch.write(input, to: "input")
-    let process = Process()
-    process.executableURL = executable
-    process.arguments = words
-    process.environment = environment.merging(inherited) { own, _ in own }
-    if let directory { process.currentDirectoryURL = directory }
-    process.standardInput = try FileHandle(forReadingFrom: inputFile)
-    let output = try scratch.write([], to: "output")
-    let errors = try scratch.write([], to: "errors")
-    process.standardOutput = try FileHandle(forWritingTo: output)
-    process.standardError = try FileHandle(forWritingTo: errors)
-    try process.run()
-    process.waitUntilExit()
-    return Result(
-      status: process.terminationStatus,
-      output: String(decoding: try Data(contentsOf: output), as: UTF8.self),
-      errors: String(decoding: try Data(contentsOf: errors), as: UTF8.self))
+    let run = try ProgramRun(
+      [executable.path] + words, input: input,
+      environment: environment.merging(inherited) { own, _ in own }, directory: directory)
+    return Result(status: run.status, output: run.output, errors: run.errors)
   }
 
   /// Runs lines of the shell in which `$reprise` is the command.
@@ -61,6 +47,7 @@ enum RepriseProcess {
     process.arguments = ["-c", line]
     let own = ["PATH": "/usr/bin:/bin", "reprise": executable.path]
     process.environment = own.merging(inherited) { own, _ in own }
+    // Pipes instead of files: a line may limit how large files may be.
     let output = Pipe()
     let errors = Pipe()
     process.standardOutput = output
@@ -76,38 +63,5 @@ enum RepriseProcess {
 
   static func quoted(_ text: String) -> String {
     "'" + text.replacingOccurrences(of: "'", with: "'\\''") + "'"
-  }
-}
-
-/// A directory of a test's own, gone when the test is.
-final class Scratch {
-  let directory: URL
-
-  init() throws {
-    directory = FileManager.default.temporaryDirectory
-      .appendingPathComponent("reprise-tests-\(UUID().uuidString)")
-    try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
-  }
-
-  deinit { try? FileManager.default.removeItem(at: directory) }
-
-  func path(_ name: String) -> String { directory.appendingPathComponent(name).path }
-
-  @discardableResult
-  func write(_ bytes: [UInt8], to name: String) throws -> URL {
-    let file = directory.appendingPathComponent(name)
-    try FileManager.default.createDirectory(
-      at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
-    try Data(bytes).write(to: file)
-    return file
-  }
-
-  @discardableResult
-  func write(_ text: String, to name: String) throws -> URL {
-    try write(Array(text.utf8), to: name)
-  }
-
-  func read(_ name: String) throws -> String {
-    String(decoding: try Data(contentsOf: directory.appendingPathComponent(name)), as: UTF8.self)
   }
 }

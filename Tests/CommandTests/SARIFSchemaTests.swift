@@ -1,21 +1,17 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// Reports in SARIF, held to the schema of the standard by an implementation that is not ours.
 @Suite struct SARIFSchemaTests {
-  private static let package = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-    .deletingLastPathComponent().deletingLastPathComponent()
-
-  private let scratch: Scratch
-
-  init() throws { scratch = try Scratch() }
+  private let scratch = Scratch()
 
   /// What does not fit, a line each.
   private func complaints(about report: String) throws -> [String] {
     let file = try scratch.write(Array(report.utf8), to: "report.sarif")
     let words = [
-      Self.package.appending(path: ".build/venv/bin/python").path,
-      Self.package.appending(path: "Tests/CommandTests/Recipes/sarif.py").path, file.path,
+      PackageFolder.path(".build/venv/bin/python"),
+      PackageFolder.path("Tests/CommandTests/Recipes/sarif.py"), file.path,
     ]
     let command = words.map(RepriseProcess.quoted).joined(separator: " ")
     let result = try RepriseProcess.shell("\(command) || true")
@@ -25,7 +21,7 @@ import Testing
 
   /// Findings with evidence, accepted and new ones, what is mended, and a file that can't be read.
   private func report(_ words: [String]) throws -> String {
-    let recordings = Self.package.appending(path: "Recordings").path
+    let recordings = PackageFolder.path("Recordings")
     let result = try RepriseProcess.run(
       ["conform", "trace", recordings] + words, directory: scratch.directory)
     #expect(!result.output.isEmpty, "\(result.errors)")

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// A team's way with scenarios of which it knows that they fail.
@@ -72,7 +73,7 @@ import Testing
     #expect(other.status == 1)
     #expect(
       other.output.contains("\nFailed\n  SDK-channel-40 ") && other.output.contains("app/up/c"))
-    // Nobody knows whether what was accepted is still there behind it.
+    // Whether what was accepted is still there behind it is not known.
     #expect(
       other.output.contains(
         "line 2: sdk/SDK-channel-40, scenario publish in file\n    nothing matches it this time"))
@@ -99,7 +100,7 @@ import Testing
     // A part, or a run that could not be finished, mends nothing.
     let part = try files.judge("stop", "--baseline", "b.json")
     #expect(part.status == 0 && !part.output.contains("mended:"))
-    try FileManager.default.removeItem(atPath: files.scratch.path("sdk/channel/stop.pcap"))
+    try FileManager.default.removeItem(atPath: files.scratch.file("sdk/channel/stop.pcap"))
     let cut = try judge("--baseline", "b.json")
     #expect(cut.status == 2 && !cut.output.contains("mended:"))
     let unwritten = try judge("--write-baseline", "c.json")
@@ -107,7 +108,7 @@ import Testing
     #expect(
       unwritten.errors.hasSuffix(
         "reprise: c.json: not written, because not everything could be judged\n"))
-    #expect(!FileManager.default.fileExists(atPath: files.scratch.path("c.json")))
+    #expect(!FileManager.default.fileExists(atPath: files.scratch.file("c.json")))
     try files.restore("channel/stop.pcap")
     #expect(try judge("--write-baseline", "b.json", "--force").status == 0)
     #expect(try baseline().map { $0["clause"] } == ["sdk/step"])

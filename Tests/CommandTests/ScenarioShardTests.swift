@@ -1,19 +1,15 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// Recordings of scenarios of which some are damaged.
 struct DamagedScenarios {
-  private static let recordings: URL = {
-    var package = URL(filePath: #filePath)
-    for _ in 0..<3 { package.deleteLastPathComponent() }
-    return package.appending(path: "Recordings/sdk")
-  }()
+  private static let recordings = PackageFolder.recordings.appending(path: "sdk")
 
-  let scratch: Scratch
+  let scratch = Scratch()
 
   /// Copies the recordings and captures of some scenarios.
   init(_ scenarios: [String]) throws {
-    scratch = try Scratch()
     for name in scenarios.flatMap({ ["\($0).jsonl", "\($0).pcap"] }) { try restore(name) }
     for system in ["channel", "link", "requests"] { try restore("\(system)/session.json") }
   }
@@ -56,7 +52,7 @@ struct DamagedScenarios {
     let cut = try Data(
       contentsOf: files.scratch.directory.appending(path: "sdk/channel/request.pcap"))
     try files.scratch.write([UInt8](cut.prefix(cut.count / 2)), to: "sdk/channel/request.pcap")
-    try FileManager.default.removeItem(atPath: files.scratch.path("sdk/channel/start.pcap"))
+    try FileManager.default.removeItem(atPath: files.scratch.file("sdk/channel/start.pcap"))
     return files
   }
 

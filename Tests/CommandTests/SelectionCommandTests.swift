@@ -1,11 +1,10 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// Parts of a session: `convert --filter`, `--connection`, `--client`, `--from` and `--to`, and `inspect --filter`.
 @Suite struct SelectionCommandTests {
-  private static let capture = URL(filePath: #filePath)
-    .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-    .appending(path: "Recordings/qos-levels-v311/capture.pcap").path
+  private static let capture = PackageFolder.capture("qos-levels-v311")
 
   private static let all: [Substring] = {
     let result = try? RepriseProcess.run(["convert", capture, "-o", "-"])

@@ -1,12 +1,12 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// Folders where files are taken.
 @Suite struct SessionFolderTests {
-  private let scratch: Scratch
+  private let scratch = Scratch()
 
   init() throws {
-    scratch = try Scratch()
     let capture =
       Data([0xD4, 0xC3, 0xB2, 0xA1, 2, 0, 4, 0] + [UInt8](repeating: 0, count: 8))
       + Data([0xFF, 0xFF, 0, 0, 1, 0, 0, 0])

@@ -1,15 +1,10 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// Parts of a set of files, judged apart and joined.
 @Suite struct ShardTests {
-  private static let captures: [String] = {
-    let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-      .deletingLastPathComponent().deletingLastPathComponent().appending(path: "Recordings")
-    let names = (try? FileManager.default.contentsOfDirectory(atPath: root.path)) ?? []
-    return names.sorted().map { root.appending(path: "\($0)/capture.pcap").path }
-      .filter(FileManager.default.fileExists)
-  }()
+  private static let captures = PackageFolder.captured.map(PackageFolder.capture)
 
   private func judge(_ words: [String], _ files: [String] = captures) throws
     -> RepriseProcess.Result
@@ -25,7 +20,7 @@ import Testing
   @Test(arguments: [1, 3, 40])
   func partsAreTogetherTheWhole(count: Int) throws {
     #expect(Self.captures.count > 15)
-    let scratch = try Scratch()
+    let scratch = Scratch()
     let whole = try judge([])
     var taken: [String] = []
     var reports: [String] = []
@@ -49,7 +44,7 @@ import Testing
     let captures = Self.captures
     let files = captures.indices.map { captures[($0 * step + 5) % captures.count] }
     try #require(Set(files).count == files.count && files != files.sorted())
-    let scratch = try Scratch()
+    let scratch = Scratch()
     let reports = try (1...3).map { index in
       let part = try judge(["--shard", "\(index)/3"], files)
       return try scratch.write(Array(part.output.utf8), to: "\(index).json").path
@@ -63,7 +58,7 @@ import Testing
   @Test func theOrderOfPartsDecidesNothing() throws {
     let files = Self.captures.filter { $0.contains("/keep-alive-") }
     #expect(files.count > 1)
-    let scratch = try Scratch()
+    let scratch = Scratch()
     let reports = try (1...4).map { index in
       let part = try judge(["--shard", "\(index)/4"], files)
       return try scratch.write(Array(part.output.utf8), to: "\(index).json").path
@@ -76,7 +71,7 @@ import Testing
   }
 
   @Test func nameAndCompanyDecideNothing() throws {
-    let scratch = try Scratch()
+    let scratch = Scratch()
     let file = try #require(Self.captures.first)
     let bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: file)))
     let other = try scratch.write(bytes, to: "other").path
@@ -89,7 +84,7 @@ import Testing
 
   /// A part of nothing but a file that can't be read has a report that says so: the others join it to the whole.
   @Test func whatCannotBeReadIsInTheReportOfItsPart() throws {
-    let scratch = try Scratch()
+    let scratch = Scratch()
     let broken = try scratch.write("neither of both\n", to: "broken.pcap").path
     let files = [try #require(Self.captures.first), broken]
     let whole = try judge([], files)
@@ -112,7 +107,7 @@ import Testing
 
   /// What one part could not read is missing in what all are joined to, and that says so.
   @Test func whatOnePartCannotReadIsToldOfTheWhole() throws {
-    let scratch = try Scratch()
+    let scratch = Scratch()
     // Parts are joined in the order of the names, wherever the checkout stands.
     let files = (["/nowhere/at all"] + Self.captures.prefix(6)).sorted()
     let whole = try judge([], files)

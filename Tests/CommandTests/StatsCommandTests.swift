@@ -5,9 +5,7 @@ import Testing
 
 /// `reprise stats` and `reprise story` as users run them; what they say of whole recordings is in the goldens.
 @Suite struct StatsCommandTests {
-  private static let capture = URL(filePath: #filePath)
-    .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-    .appending(path: "Recordings/qos-levels-v311/capture.pcap").path
+  private static let capture = PackageFolder.capture("qos-levels-v311")
 
   private static func json(_ words: [String]) throws -> JSONValue {
     let result = try RepriseProcess.run(["stats", "--format", "json"] + words)
@@ -116,8 +114,8 @@ import Testing
   }
 
   @Test func tellsOfNothingWhereNothingCanBeRead() throws {
-    let scratch = try Scratch()
-    let missing = scratch.path("missing.pcap")
+    let scratch = Scratch()
+    let missing = scratch.file("missing.pcap")
     for words in [["stats", missing], ["story", "--client", "c", missing]] {
       let result = try RepriseProcess.run(words)
       #expect(result.status == 2 && result.output.isEmpty && result.errors.contains(missing))
@@ -160,8 +158,8 @@ import Testing
 
   /// A recording has fewer lines than its capture had frames: all places are its lines.
   @Test func namesLinesOfARecording() throws {
-    let scratch = try Scratch()
-    let recording = scratch.path("session.jsonl")
+    let scratch = Scratch()
+    let recording = scratch.file("session.jsonl")
     _ = try RepriseProcess.run(["convert", Self.capture, "-o", recording])
     let lines = try scratch.read("session.jsonl").split(separator: "\n").count
     let result = try RepriseProcess.run(

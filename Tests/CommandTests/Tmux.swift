@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import TestSupport
 import Testing
 
 /// A terminal of a test's own, which tmux is: what a program paints there can be read, and keys be typed.
@@ -8,7 +9,7 @@ final class Tmux {
   /// The longest time that anything may take; the machine may have much else to do.
   private static let patience: TimeInterval = 120
 
-  private let scratch: Scratch
+  private let scratch = Scratch()
   private let socket: String
 
   /// Starts a shell in a terminal.
@@ -23,14 +24,13 @@ final class Tmux {
     try #require(
       FileManager.default.isExecutableFile(atPath: Self.program),
       "tmux is needed: make setup installs it")
-    scratch = try Scratch()
-    socket = scratch.path("tmux")
+    socket = scratch.file("tmux")
     var words = ["-f", "/dev/null", "new-session", "-d", "-x", "\(width)", "-y", "\(height)"]
     let all = environment.merging(["reprise": RepriseProcess.executable.path]) { own, _ in own }
     // Of the environment a shell does not take it.
     try scratch.write("PS1='$ '\n", to: "rc")
     for (name, value) in all { words += ["-e", "\(name)=\(value)"] }
-    try run(words + ["/bin/bash --noprofile --rcfile \(scratch.path("rc")) -i"])
+    try run(words + ["/bin/bash --noprofile --rcfile \(scratch.file("rc")) -i"])
     try wait("a prompt") { $0.hasPrefix("$") }
   }
 

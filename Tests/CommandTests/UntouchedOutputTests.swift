@@ -1,11 +1,10 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// A command that fails costs nobody what an earlier one has written.
 @Suite struct UntouchedOutputTests {
-  private let scratch: Scratch
-
-  init() throws { scratch = try Scratch() }
+  private let scratch = Scratch()
 
   static let commands: [[String]] = [
     ["convert", "INPUT", "--force"], ["inspect", "INPUT"], ["inspect", "INPUT", "-f", "jsonl"],
@@ -17,9 +16,9 @@ import Testing
   /// The input is none: there is no file, or it is no capture and no recording.
   @Test(arguments: commands, [nil, "\u{89}PNG and so on"])
   func staysWhenACommandFails(_ command: [String], _ input: String?) throws {
-    let file = try input.map { try scratch.write($0, to: "input").path } ?? scratch.path("none")
+    let file = try input.map { try scratch.write($0, to: "input").path } ?? scratch.file("none")
     let old = try scratch.write("precious\n", to: "old").path
-    let new = scratch.path("new")
+    let new = scratch.file("new")
     let words = command.map { $0 == "INPUT" ? file : $0 }
     for output in [old, new] {
       let result = try RepriseProcess.run(words + ["-o", output])
@@ -42,7 +41,7 @@ import Testing
   /// A recording of nothing has its header.
   @Test func isARecordingWithoutEvents() throws {
     let input = try scratch.write(SampleRecording.header + "\n", to: "a.jsonl").path
-    let output = scratch.path("b.jsonl")
+    let output = scratch.file("b.jsonl")
     let result = try RepriseProcess.run(["convert", input, "-o", output])
     #expect(result.status == 0)
     #expect(try String(contentsOfFile: output, encoding: .utf8).hasPrefix(#"{"reprise":1,"#))

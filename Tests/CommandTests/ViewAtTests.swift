@@ -1,16 +1,13 @@
 import Foundation
 import RepriseCore
+import TestSupport
 import Testing
 
 /// `reprise view --at`, as scripts run it.
 @Suite struct ViewAtTests {
-  private static let recordings = URL(filePath: #filePath)
-    .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-    .appending(path: "Recordings")
-
   private static func run(_ name: String, _ words: [String]) throws -> RepriseProcess.Result {
     try RepriseProcess.run(
-      ["view", "capture.pcap"] + words, directory: recordings.appending(path: name))
+      ["view", "capture.pcap"] + words, directory: PackageFolder.recordings.appending(path: name))
   }
 
   private static func json(
@@ -93,9 +90,9 @@ import Testing
 
   /// A secret stands neither in fields nor in bytes; with --show-secrets it stands in both.
   @Test func hidesSecrets() throws {
-    let scratch = try Scratch()
+    let scratch = Scratch()
     try scratch.write(SampleRecording.text, to: "session.jsonl")
-    let words = ["view", scratch.path("session.jsonl"), "--at", "2", "--format", "json"]
+    let words = ["view", scratch.file("session.jsonl"), "--at", "2", "--format", "json"]
     let hidden = try RepriseProcess.run(words).output
     let shown = try RepriseProcess.run(words + ["--show-secrets"]).output
     let bytes = "67656865696d"

@@ -1,12 +1,11 @@
 import Foundation
 import RepriseCore
+import TestSupport
 import Testing
 
 /// `reprise view --sdk`: the SDK's states in a session, step by step.
 @Suite struct ViewStepsTests {
-  private static let sessions = URL(filePath: #filePath)
-    .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-    .appending(path: "Recordings/sdk")
+  private static let sessions = PackageFolder.recordings.appending(path: "sdk")
 
   private static func run(
     _ system: String, _ name: String, _ words: [String]

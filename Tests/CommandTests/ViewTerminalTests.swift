@@ -1,14 +1,11 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// `reprise view` in a terminal, as people use it.
 @Suite(.serialized) struct ViewTerminalTests {
-  private static let recordings = URL(filePath: #filePath)
-    .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-    .appending(path: "Recordings")
-
   private static func capture(_ name: String) -> String {
-    RepriseProcess.quoted(recordings.appending(path: "\(name)/capture.pcap").path)
+    RepriseProcess.quoted(PackageFolder.capture(name))
   }
 
   /// A session in which the server delivers a message at a lower QoS than it granted.
@@ -66,10 +63,10 @@ import Testing
   }
 
   @Test func goesFromAFindingToItsCause() throws {
-    let scratch = try Scratch()
+    let scratch = Scratch()
     try scratch.write(Self.downgraded, to: "session.jsonl")
     let tmux = try Tmux()
-    try tmux.enter("$reprise view \(scratch.path("session.jsonl"))")
+    try tmux.enter("$reprise view \(scratch.file("session.jsonl"))")
     // A recording counts by its lines.
     try tmux.wait("the list") { $0.contains("1/13  frame 2  1 finding") }
     try tmux.type("]")
@@ -83,7 +80,7 @@ import Testing
     try tmux.wait("what was found") { $0.contains("rests on  frame 6, #1: SUBACK") }
     try tmux.type("y")
     try tmux.wait("the command") {
-      $0.contains("copied: reprise view \(scratch.path("session.jsonl")) --at 11".prefix(79))
+      $0.contains("copied: reprise view \(scratch.file("session.jsonl")) --at 11".prefix(79))
     }
     #expect(try tmux.ask("#{alternate_on}") == "1")
   }
@@ -101,10 +98,10 @@ import Testing
 
   /// In the frame of a CONNECT stands the beginning of its connection as well.
   @Test func goesToThePacketThatAFindingNames() throws {
-    let scratch = try Scratch()
+    let scratch = Scratch()
     try scratch.write(CaptureFile.bytes(of: Array(Self.silent.utf8)), to: "session.pcap")
     let tmux = try Tmux()
-    try tmux.enter("$reprise view --assume complete \(scratch.path("session.pcap"))")
+    try tmux.enter("$reprise view --assume complete \(scratch.file("session.pcap"))")
     try tmux.wait("the list") { $0.contains("1/6  frame 4  2 findings") }
     try tmux.type("]")
     try tmux.wait("the finding") { $0.contains("4/6  frame 6") }
@@ -134,7 +131,7 @@ import Testing
 
   /// A row that is as wide as the terminal, or wider, is seen to its last column.
   @Test func paintsTheLastColumn() throws {
-    let scratch = try Scratch()
+    let scratch = Scratch()
     let topic = String(repeating: "x", count: 200)
     let publish = SampleRecording.line(
       #""type":"PUBLISH","length":9,"qos":0,"retain":false,"dup":false,"topic":"\#(topic)","#
@@ -142,7 +139,7 @@ import Testing
     try scratch.write(
       "\(SampleRecording.header)\n\(SampleRecording.connect)\n\(publish)\n", to: "session.jsonl")
     let tmux = try Tmux(width: 60)
-    try tmux.enter("$reprise view \(scratch.path("session.jsonl"))")
+    try tmux.enter("$reprise view \(scratch.file("session.jsonl"))")
     let rows = try tmux.wait("the topic") { $0.contains("xxxx") }
     #expect(rows.filter { $0.contains("xxxx") }.map(\.count) == [60])
   }
@@ -150,12 +147,12 @@ import Testing
   /// However it ends, modes and screen of the terminal are as before.
   @Test(arguments: [("TERM", 143), ("INT", 130), ("HUP", 129), ("SEGV", 139)])
   func givesTheTerminalBack(_ signal: String, _ status: Int) throws {
-    let scratch = try Scratch()
-    let pid = scratch.path("pid")
+    let scratch = Scratch()
+    let pid = scratch.file("pid")
     let tmux = try Tmux()
     try tmux.enter(
-      "clear; stty -g > \(scratch.path("before")); bash -c 'echo $$ > \(pid); exec $reprise view "
-        + "\(Self.capture("qos-levels-v5"))'; echo status $?; stty -g > \(scratch.path("after"))")
+      "clear; stty -g > \(scratch.file("before")); bash -c 'echo $$ > \(pid); exec $reprise view "
+        + "\(Self.capture("qos-levels-v5"))'; echo status $?; stty -g > \(scratch.file("after"))")
     try tmux.wait("the list") { $0.contains("1/43  frame 4") }
     #expect(try tmux.ask("#{alternate_on} #{cursor_flag}") == "1 0")
     _ = try RepriseProcess.shell("kill -\(signal) $(cat \(pid))")
@@ -183,14 +180,14 @@ import Testing
 
   /// Keys come from the terminal where the session comes from a pipe, and it is seen as it grows.
   @Test func looksAtWhatComesThroughAPipe() throws {
-    let scratch = try Scratch()
+    let scratch = Scratch()
     let lines = Self.downgraded.split(separator: "\n").map { "\($0)\n" }
     try scratch.write(lines[..<6].joined(), to: "first")
     try scratch.write(lines[6...].joined(), to: "rest")
     let tmux = try Tmux()
     try tmux.enter(
-      "(cat \(scratch.path("first")); until [ -e \(scratch.path("go")) ]; do sleep 0.05; done; "
-        + "cat \(scratch.path("rest"))) | $reprise view -")
+      "(cat \(scratch.file("first")); until [ -e \(scratch.file("go")) ]; do sleep 0.05; done; "
+        + "cat \(scratch.file("rest"))) | $reprise view -")
     try tmux.wait("the start") { $0.contains("1/5  frame 2") && $0.contains("reading") }
     try tmux.type("G")
     try tmux.wait("its end") { $0.contains("5/5") }
@@ -202,7 +199,7 @@ import Testing
 
   /// A file that grows is seen as it does, also where a line is written in two parts.
   @Test func followsAFile() throws {
-    let scratch = try Scratch()
+    let scratch = Scratch()
     let bytes = Array(Self.downgraded.utf8)
     let cut = bytes.count / 2
     let file = try scratch.write(Array(bytes[..<cut]), to: "session.jsonl")
@@ -228,7 +225,7 @@ import Testing
 
   /// Text of a file neither colours nor names the terminal, and marks of direction are shown by their numbers.
   @Test func isNotSteeredByWhatItShows() throws {
-    let scratch = try Scratch()
+    let scratch = Scratch()
     let topic = #"\u001b]0;owned\u0007\u001b[2J\u202e\u009b31m中"#
     let publish = SampleRecording.line(
       #""type":"PUBLISH","length":9,"qos":0,"retain":false,"dup":false,"topic":"\#(topic)","#
@@ -237,7 +234,7 @@ import Testing
       "\(SampleRecording.header)\n\(SampleRecording.connect)\n\(publish)\n", to: "session.jsonl")
     let tmux = try Tmux(width: 160, environment: ["NO_COLOR": "1"])
     let title = try tmux.ask("#{pane_title}")
-    try tmux.enter("$reprise view \(scratch.path("session.jsonl"))")
+    try tmux.enter("$reprise view \(scratch.file("session.jsonl"))")
     try tmux.wait("the topic") { $0.contains(#"\u{1b}]0;owned\u{7}\u{1b}[2J\u{202e}\u{9b}31m中"#) }
     try tmux.type("j")
     try tmux.press("Enter")
@@ -261,8 +258,8 @@ import Testing
     let capture = Self.capture("qos-levels-v5")
     let message =
       "reprise: view needs a terminal; add --at FRAME, which needs none, or type reprise inspect\n"
-    let scratch = try Scratch()
-    let log = scratch.path("log")
+    let scratch = Scratch()
+    let log = scratch.file("log")
     if setting.isEmpty {
       let result = try RepriseProcess.shell("$reprise view \(capture)")
       #expect(result.status == 2 && result.output == "" && result.errors == message)

@@ -1,5 +1,6 @@
 import Foundation
 import RepriseCore
+import TestSupport
 import Testing
 
 @testable import ConformanceKit
@@ -7,9 +8,8 @@ import Testing
 /// The catalogue of MQTT 5.0, of which rules judge a part.
 @Suite struct MQTT5CatalogueTests {
   private static let entries: [JSONValue] = {
-    var package = URL(filePath: #filePath)
-    for _ in 0..<3 { package.deleteLastPathComponent() }
-    let bytes = try? Data(contentsOf: package.appending(path: "Conformance/mqtt-5.0.json"))
+    let bytes = try? Data(
+      contentsOf: PackageFolder.url.appending(path: "Conformance/mqtt-5.0.json"))
     return bytes.flatMap { try? JSONValue.read(Array($0)) }?.elements ?? []
   }()
 

@@ -1,6 +1,7 @@
 import Capture
 import Foundation
 import RepriseCore
+import TestSupport
 import Testing
 
 @testable import ConformanceKit
@@ -8,16 +9,10 @@ import Testing
 /// Whatever is found or left undecided says where, in JSON and in text.
 @Suite("Places")
 struct PlaceTests {
-  private static let recordings = URL(filePath: #filePath).deletingLastPathComponent()
-    .deletingLastPathComponent().deletingLastPathComponent().appending(path: "Recordings")
-
   /// All captures and recordings of the package, relative to their folder.
-  private static let files: [String] = {
-    let paths = FileManager.default.enumerator(atPath: recordings.path)?.compactMap {
-      $0 as? String
-    }
-    return (paths ?? []).filter { $0.hasSuffix(".pcap") || $0.hasSuffix(".jsonl") }.sorted()
-  }()
+  private static let files = PackageFolder.recorded.filter {
+    $0.hasSuffix(".pcap") || $0.hasSuffix(".jsonl")
+  }
 
   @Test("Reports on every capture and recording say where")
   func whole() throws {
@@ -26,7 +21,7 @@ struct PlaceTests {
     for file in Self.files {
       var judge = try ConformanceJudge(catalogue: .bundled())
       judge.begin(file: file)
-      _ = try SessionInput.read(Self.recordings.appending(path: file).path, into: &judge)
+      _ = try SessionInput.read(PackageFolder.recordings.appending(path: file).path, into: &judge)
       judge.endFile()
       undecided += try ReportPlaces.check(judge.report(toolVersion: "1"))
     }
@@ -37,7 +32,7 @@ struct PlaceTests {
   func damaged() throws {
     var undecided = 0
     for path in DamageTests.recordings {
-      let whole = try CapturedFrames(path: Self.recordings.appending(path: path).path)
+      let whole = try CapturedFrames(path: PackageFolder.recordings.appending(path: path).path)
       for kind in Damage.allCases {
         let damaged = kind.apply(to: whole, seed: 7)
         undecided += try ReportPlaces.check(damaged.report(.bundled()))

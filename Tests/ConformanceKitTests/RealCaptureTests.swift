@@ -26,9 +26,6 @@ struct RealCaptureTests {
     "suricata-verify/websocket.pcap": [],
   ]
 
-  private static let package = URL(filePath: #filePath)
-    .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-
   /// Judges a file by RFC 6455, a violated SHOULD included.
   private func judge(_ url: URL) throws -> ConformanceReport {
     var judge = try ConformanceJudge(
@@ -51,7 +48,7 @@ struct RealCaptureTests {
 
   @Test("MQTT over WebSocket, recorded with mosquitto, keeps all but one SHOULD")
   func recording() throws {
-    let folder = Self.package.appending(path: "Recordings/mqtt-over-websocket")
+    let folder = PackageFolder.recordings.appending(path: "mqtt-over-websocket")
     let file = folder.appending(path: "capture.pcap")
     let failed = try judge(file).results.filter { $0.verdict == .failed }
     #expect(failed.map(\.clause.id) == ["RFC6455-7.1.2-1"])

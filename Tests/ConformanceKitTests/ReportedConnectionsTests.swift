@@ -8,9 +8,6 @@ import Testing
 /// A report on some connections of a session, which are judged with all others.
 @Suite("Reports on some connections")
 struct ReportedConnectionsTests {
-  private static let package = URL(filePath: #filePath)
-    .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-
   /// Judges a session; reports on some of its connections.
   private func judge(_ events: [Event], _ connections: Set<Int>?) throws -> ConformanceReport {
     var judge = try ConformanceJudge(
@@ -47,7 +44,7 @@ struct ReportedConnectionsTests {
   func isDividedAmongConnections(name: String) throws {
     var list = EventList()
     _ = try SessionInput.read(
-      Self.package.appending(path: "Recordings/\(name)").path, into: &list)
+      PackageFolder.path("Recordings/\(name)"), into: &list)
     let numbers = Set(list.events.map(\.context.connection))
     let odd = numbers.filter { $0 % 2 == 1 }
     let parts = [try judge(list.events, odd), try judge(list.events, numbers.subtracting(odd))]

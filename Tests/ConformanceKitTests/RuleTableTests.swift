@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 import Wire
 
@@ -9,12 +10,9 @@ import Wire
 /// `WRITE_GOLDEN=1` with this suite writes it anew.
 @Suite("The table of sections, rules and files")
 struct RuleTableTests {
-  private static let package = (0..<3).reduce(URL(filePath: #filePath)) { url, _ in
-    url.deletingLastPathComponent()
-  }
-  private static let guide = package.appending(
+  private static let guide = PackageFolder.url.appending(
     path: "Documentation/Reprise.docc/Guides/AddAClause.md")
-  private static let rules = package.appending(path: "Sources/ConformanceKit/Rules")
+  private static let rules = PackageFolder.url.appending(path: "Sources/ConformanceKit/Rules")
   /// What stands in front of the table, and its last line.
   private static let head = "| section | rules | files |\n|---|---|---|\n"
 

@@ -21,14 +21,11 @@ struct SelectionTests {
     var takes: (Int, Event) -> Bool
   }
 
-  private static let package = URL(filePath: #filePath).deletingLastPathComponent()
-    .deletingLastPathComponent().deletingLastPathComponent()
-
   private static func recordings() throws -> [Whole] {
     try DamageTests.recordings.map { name in
       var list = EventList()
       _ = try SessionInput.read(
-        package.appending(path: "Recordings/\(name)").path, into: &list)
+        PackageFolder.path("Recordings/\(name)"), into: &list)
       return Whole(name: name, events: list.events)
     }
   }

@@ -1,20 +1,10 @@
 #!/usr/bin/env bash
 # ActiveMQ with its MQTT transport on a port of 127.0.0.1, in the foreground, with nothing of the machine's own configuration:
 #   activemq.sh PORT
-set -euo pipefail
+# shellcheck source=Tests/Field/server-lib.sh
+. "$(dirname "$0")/server-lib.sh"
 home=/usr/share/activemq
 [ -e "$home/bin/activemq.jar" ] || { echo "activemq.sh: apt-get install --no-install-recommends activemq libmqtt-client-java" >&2; exit 2; }
-work=$(mktemp -d)
-server=
-end() {
-  if [ -n "$server" ]; then
-    kill "$server" 2>/dev/null || true
-    wait "$server" 2>/dev/null || true
-  fi
-  rm -rf "$work"
-}
-trap end EXIT
-trap 'exit 143' TERM INT
 # What the transport for MQTT takes to pieces is in a package of its own, which ActiveMQ's does not link.
 mkdir "$work/lib"
 ln -s /usr/share/java/{mqtt-client,hawtdispatch,hawtdispatch-transport}.jar "$work/lib/"
@@ -28,7 +18,5 @@ cat >"$work/activemq.xml" <<END
   </broker>
 </beans>
 END
-java -Dactivemq.home="$home" -Dactivemq.base="$work" -jar "$home/bin/activemq.jar" start "xbean:file:$work/activemq.xml" \
-  >/dev/null 2>&1 &
-server=$!
-wait "$server"
+serve java -Dactivemq.home="$home" -Dactivemq.base="$work" -jar "$home/bin/activemq.jar" start \
+  "xbean:file:$work/activemq.xml"

@@ -1,20 +1,10 @@
 #!/usr/bin/env bash
 # ejabberd with its MQTT listener on a port of 127.0.0.1, in the foreground, with nothing of the machine's own configuration:
 #   ejabberd.sh PORT
-set -euo pipefail
+# shellcheck source=Tests/Field/server-lib.sh
+. "$(dirname "$0")/server-lib.sh"
 home=$(dirname "$(dpkg -L ejabberd 2>/dev/null | grep '/ebin/ejabberd\.app$')" 2>/dev/null || true)
 [ -d "$home" ] || { echo "ejabberd.sh: apt-get install --no-install-recommends ejabberd" >&2; exit 2; }
-work=$(mktemp -d)
-server=
-end() {
-  if [ -n "$server" ]; then
-    kill "$server" 2>/dev/null || true
-    wait "$server" 2>/dev/null || true
-  fi
-  rm -rf "$work"
-}
-trap end EXIT
-trap 'exit 143' TERM INT
 cat >"$work/ejabberd.yml" <<END
 hosts: [localhost]
 loglevel: warning
@@ -30,6 +20,4 @@ END
 mkdir "$work/mnesia"
 # No node name, so that no other program of Erlang has to run, and several may.
 HOME=$work ERL_LIBS=/usr/lib/x86_64-linux-gnu EJABBERD_CONFIG_PATH=$work/ejabberd.yml EJABBERD_LOG_PATH=$work/ejabberd.log \
-  erl -noinput -mnesia dir "\"$work/mnesia\"" -s ejabberd >/dev/null 2>&1 &
-server=$!
-wait "$server"
+  serve erl -noinput -mnesia dir "\"$work/mnesia\"" -s ejabberd

@@ -2,11 +2,9 @@
 # mosquitto on a port of 127.0.0.1, in the foreground: mosquitto.sh bounded|plugin PORT
 # bounded takes less than it could: no QoS above 1, no retained messages, no packet of more than 2,000 bytes. plugin has
 # clients of MQTT 5.0 authenticate by the method of Tests/LiveClientTests/Command/two-step.c; all others it lets in.
-set -euo pipefail
+# shellcheck source=Tests/Field/server-lib.sh
+. "$(dirname "$0")/server-lib.sh"
 here=$(cd "$(dirname "$0")" && pwd)
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-trap 'kill "$server" 2>/dev/null; exit 143' TERM INT
 {
   echo "listener $2 127.0.0.1"
   echo "allow_anonymous true"
@@ -21,6 +19,4 @@ trap 'kill "$server" 2>/dev/null; exit 143' TERM INT
   *) exit 2 ;;
   esac
 } >"$work/mosquitto.conf"
-mosquitto -c "$work/mosquitto.conf" >/dev/null 2>&1 &
-server=$!
-wait "$server"
+serve mosquitto -c "$work/mosquitto.conf"

@@ -1,23 +1,13 @@
 #!/usr/bin/env bash
 # RabbitMQ with its MQTT plugin on a port of 127.0.0.1, in the foreground, with nothing of the machine's own configuration:
 #   rabbitmq.sh PORT
-set -euo pipefail
+# shellcheck source=Tests/Field/server-lib.sh
+. "$(dirname "$0")/server-lib.sh"
 port=$1
 program=/usr/lib/rabbitmq/bin/rabbitmq-server
 [ -x "$program" ] || { echo "rabbitmq.sh: apt-get install --no-install-recommends rabbitmq-server" >&2; exit 2; }
-work=$(mktemp -d)
-server=
-end() {
-  if [ -n "$server" ]; then
-    kill "$server" 2>/dev/null || true
-    wait "$server" 2>/dev/null || true
-  fi
-  # It leaves the one that it has started.
-  epmd -kill >/dev/null 2>&1 || true
-  rm -rf "$work"
-}
-trap end EXIT
-trap 'exit 143' TERM INT
+# It leaves the daemon that it has started.
+at_end epmd -kill
 free() { python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'; }
 # Its nodes find each other by a daemon, which is one of its own here.
 ERL_EPMD_PORT=$(free)
@@ -28,6 +18,4 @@ ERL_CRASH_DUMP_SECONDS=0 HOME=$work RABBITMQ_NODENAME=field$port@localhost RABBI
   RABBITMQ_CONFIG_FILE=$work/rabbitmq.conf RABBITMQ_ENABLED_PLUGINS_FILE=$work/plugins \
   RABBITMQ_CONF_ENV_FILE=/dev/null RABBITMQ_MNESIA_BASE=$work/mnesia RABBITMQ_LOG_BASE=$work/log \
   RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS='-start_epmd false -kernel inet_dist_use_interface {127,0,0,1}' \
-  "$program" >/dev/null 2>&1 &
-server=$!
-wait "$server"
+  serve "$program"

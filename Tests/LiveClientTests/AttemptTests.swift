@@ -95,10 +95,7 @@ import Wire
   /// The server asks for a certificate, but the client learns that only behind its CONNECT (RFC 8446 section 4.4.2).
   @Test func aServerThatMissesACertificate() async throws {
     let certificates = try await Certificates()
-    let broker = try await Broker([
-      "allow_anonymous true", "cafile \(certificates.authority)", "require_certificate true",
-      "certfile \(certificates.certificate("server"))", "keyfile \(certificates.key("server"))",
-    ])
+    let broker = try await certificates.broker("server", ["require_certificate true"])
     let url = "mqtts://localhost:\(broker.port)"
     let client = try MosquittoClient(
       url: url, tls: TLSOptions(authorityFile: certificates.authority))

@@ -1,6 +1,7 @@
 import Gates
 import Glibc
 import RepriseCore
+import TestSupport
 import Testing
 
 @testable import LiveClient
@@ -21,7 +22,7 @@ import Testing
 
   @Test(arguments: Version.allCases) func takesUserNameAndPassword(_ version: Version) async throws
   {
-    let directory = try Scratch()
+    let directory = Scratch()
     try await Child.run(["mosquitto_passwd", "-b", "-c", directory.file("users"), "ann", "p@:/ü"])
     let broker = try await Broker(
       ["allow_anonymous false", "password_file \(directory.file("users"))"])

@@ -2,6 +2,7 @@ import DeviceSDK
 import Glibc
 import LiveClient
 import RepriseCore
+import TestSupport
 import Testing
 
 /// What goes wrong with a live connection, and the one error that says so and what to do.
@@ -102,7 +103,7 @@ import Testing
   }
 
   @Test(arguments: Version.allCases) func thePasswordIsWrong(_ version: Version) async throws {
-    let directory = try Scratch()
+    let directory = Scratch()
     try await Child.run(["mosquitto_passwd", "-b", "-c", directory.file("users"), "dn&pk", "right"])
     let broker = try await Broker([
       "allow_anonymous false", "password_file \(directory.file("users"))",
@@ -115,19 +116,13 @@ import Testing
 
   @Test func theAuthorityOrTheHostIsWrong() async throws {
     let certificates = try await Certificates()
-    func broker(_ name: String) async throws -> Broker {
-      try await Broker([
-        "allow_anonymous true", "cafile \(certificates.authority)",
-        "certfile \(certificates.certificate(name))", "keyfile \(certificates.key(name))",
-      ])
-    }
-    let trusted = try await broker("server")
+    let trusted = try await certificates.broker("server")
     expect(
       try await failure(
         "mqtts://localhost:\(trusted.port)", .v3_1_1,
         TLSOptions(authorityFile: certificates.otherAuthority)), "not trusted",
       "; trust the authority that issued it")
-    let wrong = try await broker("wrong")
+    let wrong = try await certificates.broker("wrong")
     expect(
       try await failure(
         "mqtts://localhost:\(wrong.port)", .v3_1_1,

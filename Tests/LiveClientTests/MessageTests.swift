@@ -1,6 +1,7 @@
 import Glibc
 import LiveClient
 import RepriseCore
+import TestSupport
 import Testing
 
 /// Publishing and subscribing.
@@ -72,7 +73,7 @@ import Testing
 
   /// A broker of MQTT 3.1.1 acknowledges what it throws away.
   @Test func tellsThatRetainedMayNotBeCleared() async throws {
-    let directory = try Scratch()
+    let directory = Scratch()
     try directory.write("topic read #\nuser admin\ntopic readwrite #\n", to: "acl")
     let broker = try await Broker(
       ["allow_anonymous true", "acl_file \(directory.file("acl"))"], directory: directory)

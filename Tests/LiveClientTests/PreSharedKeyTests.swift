@@ -1,6 +1,7 @@
 import Foundation
 import LiveClient
 import RepriseCore
+import TestSupport
 import Testing
 
 /// TLS by a key that client and broker share, and every way in which it must not work.
@@ -45,7 +46,7 @@ import Testing
   /// Keys begin with zeros as well, and have lengths of their own.
   @Test(arguments: [[0], [0, 0, 7], [0x10, 0], Array(repeating: 0xAB, count: 64)] as [[UInt8]])
   func takesAnyKey(_ key: [UInt8]) async throws {
-    let directory = try Scratch()
+    let directory = Scratch()
     let digits = key.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
     try directory.write("device:\(digits)\n", to: "psk")
     let port = try Socket.freePort()
@@ -120,7 +121,7 @@ import Testing
   /// Neither the list of processes has the key nor anything that is written.
   @Test(arguments: [false, true]) func recordsWithoutTellingTheKey(isAttached: Bool) async throws {
     let broker = try await SecureBroker()
-    let directory = try Scratch()
+    let directory = Scratch()
     let path = directory.file("a.jsonl")
     let words =
       isAttached
@@ -147,7 +148,7 @@ import Testing
 
   @Test func saysWhatIsWrongWithTheKey() async throws {
     let broker = try await SecureBroker()
-    let directory = try Scratch()
+    let directory = Scratch()
     let path = directory.file("a.jsonl")
     let cases: [([String], SecureBroker.Way, String)] = [
       (

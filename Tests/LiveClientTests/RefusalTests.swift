@@ -8,7 +8,7 @@ import Testing
 @Suite struct LiveRefusalTests {
   /// A broker whose access list allows everybody to read all, and to write below `open`.
   private static func broker() async throws -> Broker {
-    let directory = try Scratch()
+    let directory = Scratch()
     try directory.write("topic read #\ntopic readwrite open/#\n", to: "acl")
     return try await Broker(
       ["allow_anonymous true", "acl_file \(directory.file("acl"))"], directory: directory)

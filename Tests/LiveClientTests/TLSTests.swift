@@ -1,5 +1,6 @@
 import LiveClient
 import RepriseCore
+import TestSupport
 import Testing
 
 /// TLS, and every way in which it must not work.
@@ -7,15 +8,6 @@ import Testing
   private let certificates: Certificates
 
   init() async throws { certificates = try await Certificates() }
-
-  private func broker(_ certificate: String, _ settings: [String] = []) async throws -> Broker {
-    try await Broker(
-      [
-        "allow_anonymous true", "cafile \(certificates.authority)",
-        "certfile \(certificates.certificate(certificate))",
-        "keyfile \(certificates.key(certificate))",
-      ] + settings)
-  }
 
   private func outcome(
     _ broker: Broker, host: String = "localhost", _ tls: TLSOptions
@@ -38,11 +30,11 @@ import Testing
   @Test(arguments: ["localhost", "127.0.0.1"]) func trustsTheAuthority(_ host: String) async throws
   {
     let tls = TLSOptions(authorityFile: certificates.authority)
-    #expect(try await outcome(broker("server"), host: host, tls) == "connected")
+    #expect(try await outcome(certificates.broker("server"), host: host, tls) == "connected")
   }
 
   @Test func trustsNoOtherAuthority() async throws {
-    let broker = try await broker("server")
+    let broker = try await certificates.broker("server")
     for tls in [TLSOptions(authorityFile: certificates.otherAuthority), TLSOptions()] {
       let text = try await outcome(broker, tls)
       #expect(text.contains("not trusted"), "\(text)")
@@ -53,7 +45,7 @@ import Testing
   }
 
   @Test func trustsNoOtherHost() async throws {
-    let broker = try await broker("wrong")
+    let broker = try await certificates.broker("wrong")
     let text = try await outcome(broker, TLSOptions(authorityFile: certificates.authority))
     #expect(text.contains("not for the host localhost"), "\(text)")
     let careless = TLSOptions(
@@ -62,7 +54,7 @@ import Testing
   }
 
   @Test func showsAClientCertificate() async throws {
-    let broker = try await broker("server", ["require_certificate true"])
+    let broker = try await certificates.broker("server", ["require_certificate true"])
     var tls = TLSOptions(authorityFile: certificates.authority)
     let text = try await outcome(broker, tls)
     // The alert is lost when the server closes before our CONNECT comes.
@@ -75,7 +67,7 @@ import Testing
   @Test func tellsOfAServerWithoutTLS() async throws {
     let tls = TLSOptions(authorityFile: certificates.authority)
     #expect(try await outcome(Broker(), tls) != "connected")
-    let secure = try await broker("server")
+    let secure = try await certificates.broker("server")
     let client = TestClient(
       try MosquittoClient(url: "mqtt://localhost:\(secure.port)"), broker: secure)
     guard case .lost? = try await client.failure() else {
@@ -99,7 +91,7 @@ import Testing
 
   /// What is wrong with a file of our own is no fault of the server.
   @Test func tellsWhichFileIsBad() async throws {
-    let broker = try await broker("server")
+    let broker = try await certificates.broker("server")
     try certificates.directory.write("no certificate", to: "bad.pem")
     let bad = certificates.directory.file("bad.pem")
     try await Child.run([
@@ -128,8 +120,8 @@ import Testing
 
   /// A directory has its certificates under the hashes of their names.
   @Test func trustsADirectoryOfAuthorities() async throws {
-    let broker = try await broker("server")
-    let trusted = try Scratch()
+    let broker = try await certificates.broker("server")
+    let trusted = Scratch()
     let tls = TLSOptions(authorityDirectory: trusted.path)
     let text = try await outcome(broker, tls)
     #expect(text.contains("not trusted"), "\(text)")

@@ -1,5 +1,6 @@
 import CloudSimulator
 import RepriseCore
+import TestSupport
 import Testing
 
 @testable import RepriseTesting
@@ -25,7 +26,7 @@ import Testing
   }
 
   private func files(_ testCase: Test.Case?) async throws -> [String] {
-    let folder = try Scratch()
+    let folder = Scratch()
     let told = try await ToldIssues.running(
       .replay("lamp", mode: .once, in: folder.path, on: Self.live), as: testCase
     ) {
@@ -33,7 +34,7 @@ import Testing
       _ = try await lamp.obey([])
     }
     #expect(told == ToldIssues())
-    return try folder.files
+    return folder.files
   }
 
   @Test(arguments: Room.allCases) func aRawValueNamesIt(_ room: Room) async throws {

@@ -1,3 +1,5 @@
+import TestSupport
+
 #if os(Linux)
   import Foundation
   import Testing
@@ -7,11 +9,11 @@
     /// Runs one test of this program.
     /// - Returns: What the program ended with, and the attachments by name.
     private static func run(_ test: String) async throws -> (status: Int32, [String: String]) {
-      let folder = try Scratch()
+      let folder = Scratch()
       let (status, _) = try await TestProgram.run(
         test, [:], ["--attachments-path", folder.path])
       var attachments: [String: String] = [:]
-      for name in try folder.files { attachments[name] = try folder.text(name) }
+      for name in folder.files { attachments[name] = try folder.read(name) }
       return (status, attachments)
     }
 

@@ -1,5 +1,6 @@
 import CloudSimulator
 import RepriseCore
+import TestSupport
 import Testing
 
 @testable import RepriseTesting
@@ -28,11 +29,11 @@ import Testing
   }
 
   @Test func recordsOnceAndReplaysThen() async throws {
-    let folder = try Scratch()
+    let folder = Scratch()
     let cassette = try Self.cassette(folder, .once)
     #expect(cassette.mode == .once && cassette.path == "\(folder.path)/lamp.jsonl")
     #expect(try await Self.run(cassette, ["on"]) == ["on"])
-    #expect(try folder.files == ["lamp.jsonl"])
+    #expect(folder.files == ["lamp.jsonl"])
     #expect(try await Self.run(try Self.cassette(folder, .none, isLive: false), ["on"]) == ["on"])
   }
 
@@ -42,7 +43,7 @@ import Testing
   }
 
   @Test func outsideOfATestADivergenceIsThrown() async throws {
-    let folder = try Scratch()
+    let folder = Scratch()
     _ = try await Self.run(try Self.cassette(folder, .once), ["on", "off"])
     let other = await #expect(throws: DataClientError.self) {
       try await Self.run(try Self.cassette(folder, .none), ["on", "dim"])
@@ -68,7 +69,7 @@ import Testing
   }
 
   @Test func outsideOfATestAnotherServerIsThrown() async throws {
-    let folder = try Scratch()
+    let folder = Scratch()
     _ = try await Self.run(try Self.cassette(folder, .once), ["on"])
     #expect(try await Self.run(try Self.cassette(folder, .verify), ["on"]) == ["on"])
     let error = await #expect(throws: CassetteError.self) {
@@ -78,7 +79,7 @@ import Testing
   }
 
   @Test func newRunsTwiceWhatDiverges() async throws {
-    let folder = try Scratch()
+    let folder = Scratch()
     _ = try await Self.run(try Self.cassette(folder, .once), ["on"])
     #expect(try await Self.run(try Self.cassette(folder, .new), ["dim"]) == ["dim"])
     #expect(try await Self.run(try Self.cassette(folder, .none), ["dim"]) == ["dim"])
@@ -86,7 +87,7 @@ import Testing
 
   /// In a test the run that is given up is no issue.
   @Test func newTellsNothingOfTheFirstRun() async throws {
-    let folder = try Scratch()
+    let folder = Scratch()
     _ = try await Self.run(try Self.cassette(folder, .once), ["on"])
     let told = try await ToldIssues.gathering {
       try await Self.cassette(folder, .new).withClient { client in
@@ -95,7 +96,7 @@ import Testing
       }
     }
     #expect(told == ToldIssues())
-    #expect(try folder.text("lamp.jsonl").contains("dim"))
+    #expect(try folder.read("lamp.jsonl").contains("dim"))
   }
 
   @Test func inATestADivergenceIsAnIssueAtItsLine() async throws {

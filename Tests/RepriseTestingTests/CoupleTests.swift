@@ -1,6 +1,7 @@
 import CloudSimulator
 import RepriseCore
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import RepriseTesting
@@ -153,7 +154,7 @@ import Testing
   }
 
   @Test func theyAreRecordedTogether() async throws {
-    let folder = try Scratch()
+    let folder = Scratch()
     let talk: @Sendable () async throws -> Void = {
       let lines = try await Self.talk(
         try TestClient.named("a"), try TestClient.named("b"), minutes: 3)
@@ -161,7 +162,7 @@ import Testing
     }
     let told = try await Self.running(in: folder, .once, body: talk)
     #expect(told == ToldIssues(), "\(told)")
-    #expect(try folder.files == ["a.jsonl", "b.jsonl"])
+    #expect(folder.files == ["a.jsonl", "b.jsonl"])
     for mode in [RecordingMode.none, .once, .new, .verify, .all, .none] {
       let told = try await Self.running(in: folder, mode, body: talk)
       #expect(told == ToldIssues(), "\(mode): \(told)")
@@ -171,8 +172,8 @@ import Testing
   /// One that is missing is not made to go with others that are of another run.
   @Test(arguments: [RecordingMode.none, .once, .new, .verify])
   func oneAloneIsNotMadeAnew(_ mode: RecordingMode) async throws {
-    let folder = try Scratch()
-    try folder.write("", "b.jsonl")
+    let folder = Scratch()
+    try folder.write("", to: "b.jsonl")
     let told = try await Self.running(in: folder, mode) { Issue.record("the body ran") }
     #expect(
       told
@@ -181,11 +182,11 @@ import Testing
             \(folder.path)/a.jsonl: there is no such recording, and there are others of the same test; make all \
             of them anew by REPRISE_RECORD=all swift test --filter oneAloneIsNotMadeAnew
             """))
-    #expect(try folder.files == ["b.jsonl"])
+    #expect(folder.files == ["b.jsonl"])
   }
 
   @Test func oneRecordingIsNoneOfTwoClients() async throws {
-    let folder = try Scratch()
+    let folder = Scratch()
     let traits = [
       ReplayTrait.replay("a", in: folder.path), ReplayTrait.replay("a.jsonl", in: folder.path),
     ]

@@ -1,5 +1,6 @@
 import CloudSimulator
 import RepriseCore
+import TestSupport
 import Testing
 
 @testable import RepriseTesting
@@ -33,11 +34,11 @@ import Testing
 
   @Test(arguments: RecordingMode.allCases, Saying.allCases)
   func withoutARecording(_ mode: RecordingMode, _ saying: Saying) async throws {
-    let folder = try Scratch()
+    let folder = Scratch()
     let told = try await Self.run(mode, saying, in: folder.path, "on")
     switch mode {
     case .none, .verify:
-      #expect(try folder.files == [])
+      #expect(folder.files == [])
       #expect(
         told
           == ToldIssues(
@@ -47,7 +48,7 @@ import Testing
               """))
     case .once, .new, .all:
       #expect(told == ToldIssues())
-      #expect(try folder.files == ["lamp.jsonl"])
+      #expect(folder.files == ["lamp.jsonl"])
       // What was recorded is replayed without a client.
       let again = try await ToldIssues.running(.replay("lamp", in: folder.path), [:]) {
         #expect(try TestClient.current.isReplaying)
@@ -60,37 +61,37 @@ import Testing
 
   @Test(arguments: RecordingMode.allCases, Saying.allCases)
   func withTheRecording(_ mode: RecordingMode, _ saying: Saying) async throws {
-    let folder = try Scratch()
+    let folder = Scratch()
     _ = try await Self.run(.all, .inCode, in: folder.path, "on")
     // A word that no recorder writes shows whether the file was written.
-    let marked = try folder.text("lamp.jsonl").replacing(
+    let marked = try folder.read("lamp.jsonl").replacing(
       #""redacted""#, with: #""mark":1,"redacted""#)
-    try folder.write(marked, "lamp.jsonl")
+    try folder.write(marked, to: "lamp.jsonl")
     let told = try await Self.run(mode, saying, in: folder.path, "on")
     #expect(told == ToldIssues())
-    #expect(try folder.text("lamp.jsonl").contains("mark") == (mode != .all))
-    #expect(try folder.files == ["lamp.jsonl"])
+    #expect(try folder.read("lamp.jsonl").contains("mark") == (mode != .all))
+    #expect(folder.files == ["lamp.jsonl"])
   }
 
   @Test(arguments: RecordingMode.allCases, Saying.allCases)
   func withAnotherRecording(_ mode: RecordingMode, _ saying: Saying) async throws {
-    let folder = try Scratch()
+    let folder = Scratch()
     _ = try await Self.run(.all, .inCode, in: folder.path, "on", "off")
-    let recorded = try folder.text("lamp.jsonl")
+    let recorded = try folder.read("lamp.jsonl")
     let told = try await Self.run(mode, saying, in: folder.path, "on", "dim")
     let isReplaced = mode == .new || mode == .all
-    #expect(try folder.text("lamp.jsonl").contains("dim") == isReplaced)
-    #expect(try folder.text("lamp.jsonl").contains("off") != isReplaced)
-    #expect(try folder.files == ["lamp.jsonl"])
+    #expect(try folder.read("lamp.jsonl").contains("dim") == isReplaced)
+    #expect(try folder.read("lamp.jsonl").contains("off") != isReplaced)
+    #expect(folder.files == ["lamp.jsonl"])
     switch mode {
     case .new, .all: #expect(told == ToldIssues())
     case .none, .once:
       #expect(told.thrown == nil && told.issues.map(\.isFailure) == [true])
       #expect(told.issues.first?.text.hasPrefix("the replay diverged:") ?? false)
-      #expect(try folder.text("lamp.jsonl") == recorded)
+      #expect(try folder.read("lamp.jsonl") == recorded)
     case .verify:
       let test = try #require(Test.current)
-      #expect(try folder.text("lamp.jsonl") == recorded)
+      #expect(try folder.read("lamp.jsonl") == recorded)
       #expect(
         told
           == ToldIssues(issues: [
@@ -115,7 +116,7 @@ import Testing
 
   /// What is left over makes a recording another one, too.
   @Test func newRecordsWhatIsShorterNow() async throws {
-    let folder = try Scratch()
+    let folder = Scratch()
     _ = try await Self.run(.all, .inCode, in: folder.path, "on", "off")
     let told = try await ToldIssues.running(
       .replay("lamp", mode: .new, in: folder.path, on: Self.live())
@@ -124,12 +125,12 @@ import Testing
         ClientAction(.init(rawValue: 1), .connect(.init(clientID: "lamp"))))
     }
     #expect(told == ToldIssues())
-    #expect(try !folder.text("lamp.jsonl").contains("PUBLISH"))
+    #expect(try !folder.read("lamp.jsonl").contains("PUBLISH"))
   }
 
   /// What fails before anything diverges fails in the first of both runs.
   @Test func newKeepsWhatFailedBefore() async throws {
-    let folder = try Scratch()
+    let folder = Scratch()
     _ = try await Self.run(.all, .inCode, in: folder.path, "on")
     let told = try await ToldIssues.running(
       .replay("lamp", mode: .new, in: folder.path, on: Self.live())
@@ -165,7 +166,7 @@ import Testing
   }
 
   @Test func withoutALiveClientNothingIsRecorded() async throws {
-    let folder = try Scratch()
+    let folder = Scratch()
     let told = try await ToldIssues.running(.replay("lamp", mode: .once, in: folder.path)) {}
     #expect(
       told.thrown == """
@@ -175,7 +176,7 @@ import Testing
   }
 
   @Test func aCaptureIsNotRecorded() async throws {
-    let folder = try Scratch()
+    let folder = Scratch()
     let told = try await ToldIssues.running(
       .replay("lamp.pcap", mode: .once, in: folder.path, on: Self.live())
     ) {}

@@ -3,6 +3,7 @@ import DeviceSDK
 import Foundation
 import RepriseCore
 import RepriseTesting
+import TestSupport
 import Testing
 
 /// The test of the README, as it stands there but for the broker, and the modes of the guide to tests.
@@ -41,9 +42,7 @@ import Testing
 
   /// The modes of the guide are those that there are.
   @Test func theGuideTellsEveryMode() throws {
-    let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-      .deletingLastPathComponent()
-    let page = root.appending(path: "Documentation/Reprise.docc/Guides/TestYourApp.md")
+    let page = PackageFolder.url.appending(path: "Documentation/Reprise.docc/Guides/TestYourApp.md")
     let guide = try String(contentsOf: page, encoding: .utf8)
     let told = guide.matches(of: #/\n\| `([a-z]+)`[^|]*\| (?:fails|is made) \|/#)
       .map { String($0.1) }

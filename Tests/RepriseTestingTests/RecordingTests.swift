@@ -2,6 +2,7 @@ import CloudSimulator
 import Foundation
 import RepriseCore
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import RepriseTesting
@@ -23,8 +24,8 @@ import Testing
   @Test(arguments: Failing.allCases, [false, true])
   func aTestThatFailsLeavesTheFileAsItWas(_ failing: Failing, _ exists: Bool) async throws {
     struct Broken: Error {}
-    let folder = try Scratch()
-    if exists { try folder.write("whatever it was", "lamp.jsonl") }
+    let folder = Scratch()
+    if exists { try folder.write("whatever it was", to: "lamp.jsonl") }
     let told = try await ToldIssues.running(
       .replay("lamp", mode: .all, in: folder.path, on: Self.live)
     ) {
@@ -35,8 +36,8 @@ import Testing
       case .byCancellation: throw CancellationError()
       }
     }
-    #expect(try folder.files == (exists ? ["lamp.jsonl"] : []))
-    if exists { #expect(try folder.text("lamp.jsonl") == "whatever it was") }
+    #expect(folder.files == (exists ? ["lamp.jsonl"] : []))
+    if exists { #expect(try folder.read("lamp.jsonl") == "whatever it was") }
     let nothing =
       "\(folder.path)/lamp.jsonl: nothing was recorded\(exists ? ", and the file is as it was" : ""), as the test "
     let line = try #require(Test.current).sourceLocation.line
@@ -58,7 +59,7 @@ import Testing
   }
 
   @Test func aWarningIsNoFailure() async throws {
-    let folder = try Scratch()
+    let folder = Scratch()
     let told = try await ToldIssues.running(
       .replay("lamp", mode: .all, in: folder.path, on: Self.live)
     ) {
@@ -67,27 +68,27 @@ import Testing
       try await Self.obey()
     }
     #expect(told.issues.map(\.text) == ["slow", "known"] && told.thrown == nil)
-    #expect(try folder.files == ["lamp.jsonl"])
+    #expect(folder.files == ["lamp.jsonl"])
   }
 
   @Test func aFolderThatIsAFileIsTold() async throws {
-    let folder = try Scratch()
-    try folder.write("", "taken")
+    let folder = Scratch()
+    try folder.write("", to: "taken")
     let told = try await ToldIssues.running(
       .replay("lamp", mode: .all, in: "\(folder.path)/taken", on: Self.live)
     ) { try await Self.obey() }
     #expect(told.issues == [])
     #expect(told.thrown?.contains("\(folder.path)/taken") ?? false)
-    #expect(try folder.files == ["taken"])
+    #expect(folder.files == ["taken"])
   }
 
   @Test func foldersInANameAreMade() async throws {
-    let folder = try Scratch()
+    let folder = Scratch()
     let told = try await ToldIssues.running(
       .replay("rooms/kitchen/lamp", mode: .once, in: folder.path, on: Self.live)
     ) { try await Self.obey() }
     #expect(told == ToldIssues())
-    #expect(try folder.files.last == "rooms/kitchen/lamp.jsonl")
+    #expect(folder.files.last == "rooms/kitchen/lamp.jsonl")
   }
 
   @Test(arguments: ["", "/lamp", "../lamp", "a//b", "a/./b", "a/", "a\\b", "c:lamp", "a\nb"])
@@ -100,7 +101,7 @@ import Testing
   }
 
   @Test func twoTestsDoNotRecordIntoOneFileAtOnce() async throws {
-    let folder = try Scratch()
+    let folder = Scratch()
     let told = try await ToldIssues.running(
       .replay("lamp", mode: .all, in: folder.path, on: Self.live)
     ) {
@@ -115,11 +116,11 @@ import Testing
           """)
     }
     #expect(told == ToldIssues())
-    #expect(try folder.files == ["lamp.jsonl"])
+    #expect(folder.files == ["lamp.jsonl"])
   }
 
   @Test func manyTestsReplayOneFileAtOnce() async throws {
-    let folder = try Scratch()
+    let folder = Scratch()
     _ = try await ToldIssues.running(.replay("lamp", mode: .all, in: folder.path, on: Self.live)) {
       try await Self.obey(["on", "off"])
     }
@@ -145,14 +146,14 @@ import Testing
   // MARK: Secrets
 
   @Test func secretsAreHiddenWhenTheyAreRecorded() async throws {
-    let folder = try Scratch()
+    let folder = Scratch()
     let told = try await ToldIssues.running(
       .replay("login", mode: .all, in: folder.path, on: Self.live)
     ) {
       try await Self.logIn(with: "hush")
     }
     #expect(told == ToldIssues())
-    #expect(try !folder.text("login.jsonl").contains("hush"))
+    #expect(try !folder.read("login.jsonl").contains("hush"))
     // A replay takes any password for the hidden one.
     let again = try await ToldIssues.running(.replay("login", in: folder.path)) {
       try await Self.logIn(with: "other")
@@ -166,7 +167,7 @@ import Testing
   func aSecretInClearFailsTheTestAtItsPlace(
     _ kind: String, _ line: Int, _ key: String, _ type: String
   ) async throws {
-    let folder = try Scratch()
+    let folder = Scratch()
     let showing = RedactionRules(hidesSecrets: false)
     _ = try await ToldIssues.running(
       .replay("login", mode: .all, redact: showing, in: folder.path, on: Self.live)
@@ -174,7 +175,7 @@ import Testing
       try await Self.logIn(
         with: kind == "password" ? "hush" : nil, token: kind == "payload" ? "hush" : nil)
     }
-    #expect(try folder.text("login.jsonl").contains("hush"))
+    #expect(try folder.read("login.jsonl").contains("hush"))
     let isRun = Mutex(false)
     for mode in [RecordingMode.none, .once, .new, .verify] {
       let told = try await ToldIssues.running(
@@ -203,7 +204,7 @@ import Testing
 
   /// A star for each byte, as `reprise redact` writes them into captures, is no secret in clear.
   @Test func starsAreNoSecrets() async throws {
-    let folder = try Scratch()
+    let folder = Scratch()
     let showing = RedactionRules(hidesSecrets: false)
     let trait = ReplayTrait.replay(
       "login", mode: .all, redact: showing, in: folder.path, on: Self.live)
@@ -218,7 +219,7 @@ import Testing
 
   /// What was hidden by a rule of the user's own must be hidden in what is replayed.
   @Test func aRuleThatCameLaterIsTold() async throws {
-    let folder = try Scratch()
+    let folder = Scratch()
     _ = try await ToldIssues.running(.replay("lamp", mode: .all, in: folder.path, on: Self.live)) {
       try await Self.obey()
     }
@@ -231,15 +232,10 @@ import Testing
 
   /// No recording of this project, all of which were written with their secrets hidden, is accused.
   @Test func noRecordingOfThisProjectIsAccused() throws {
-    let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-      .deletingLastPathComponent()
-    let folder = root.appending(path: "Recordings").path
-    let names = try FileManager.default.subpathsOfDirectory(atPath: folder).filter {
-      $0.hasSuffix(".jsonl")
-    }
+    let names = PackageFolder.recorded.filter { $0.hasSuffix(".jsonl") }
     #expect(names.count > 200)
     for name in names {
-      let bytes = [UInt8](try Data(contentsOf: URL(filePath: "\(folder)/\(name)")))
+      let bytes = [UInt8](try Data(contentsOf: PackageFolder.recordings.appending(path: name)))
       var check = SecretCheck(RedactionRules())
       var stream = RecordingStream()
       try stream.consume(bytes.span.bytes, into: &check)

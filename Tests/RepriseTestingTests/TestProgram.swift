@@ -1,5 +1,6 @@
 #if os(Linux)
   import Foundation
+  import TestSupport
 
   /// A run of its own of one of these tests, by this program.
   enum TestProgram {
@@ -14,8 +15,8 @@
       _ test: String, _ variables: [String: String] = [:], _ arguments: [String] = []
     ) async throws -> (status: Int32, output: String) {
       let program = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
-      let folder = try Scratch()
-      try folder.write("", "output")
+      let folder = Scratch()
+      try folder.write("", to: "output")
       let output = try FileHandle(forWritingTo: URL(filePath: "\(folder.path)/output"))
       let process = Process()
       process.executableURL = URL(filePath: program)
@@ -30,7 +31,7 @@
           continuation.resume()
         }.start()
       }
-      return (process.terminationStatus, try folder.text("output"))
+      return (process.terminationStatus, try folder.read("output"))
     }
   }
 #endif

@@ -90,30 +90,3 @@ struct ToldIssues: Sendable, Equatable, CustomStringConvertible {
     return told.withLock { $0 }
   }
 }
-
-/// A folder that a test may fill, and that is gone with it.
-final class Scratch: Sendable {
-  let path: String
-
-  init() throws {
-    let folder = FileManager.default.temporaryDirectory.appending(
-      path: "reprise-\(UUID().uuidString)")
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    path = folder.path
-  }
-
-  deinit { try? FileManager.default.removeItem(atPath: path) }
-
-  /// The files in it, by name.
-  var files: [String] {
-    get throws { try FileManager.default.subpathsOfDirectory(atPath: path).sorted() }
-  }
-
-  func text(_ name: String) throws -> String {
-    try String(contentsOfFile: "\(path)/\(name)", encoding: .utf8)
-  }
-
-  func write(_ text: String, _ name: String) throws {
-    try text.write(toFile: "\(path)/\(name)", atomically: true, encoding: .utf8)
-  }
-}

@@ -1,5 +1,6 @@
 import CloudSimulator
 import Foundation
+import TestSupport
 import Testing
 import XCTest
 
@@ -86,7 +87,7 @@ import XCTest
   }
 
   @Test(arguments: [false, true]) func aTestThatFailedIsNotRecorded(_ fails: Bool) async throws {
-    let folder = try Scratch()
+    let folder = Scratch()
     let failures = await Self.failures { test in
       try await test.replaying(
         "lamp", mode: .once, in: folder.path, on: { InProcessBroker().client(named: "lamp") }
@@ -97,6 +98,6 @@ import XCTest
       }
     }
     #expect(failures.map(\.text) == (fails ? ["failed - not like this"] : []))
-    #expect(try folder.files == (fails ? [] : ["lamp.jsonl"]))
+    #expect(folder.files == (fails ? [] : ["lamp.jsonl"]))
   }
 }

@@ -242,9 +242,7 @@ import Wire
         }
       }
       capture.close(number, by: .client)
-      let file = FileManager.default.temporaryDirectory.appending(path: "\(UUID().uuidString).pcap")
-      defer { try? FileManager.default.removeItem(at: file) }
-      try Data(capture.bytes).write(to: file)
+      let file = try TemporaryFile(capture.bytes)
       var list = EventList()
       _ = try SessionInput.read(file.path, options: InputOptions(), into: &list)
       return list.events

@@ -138,7 +138,7 @@ import Wire
     reset.close(.reset)
     let broken = try Self.talk.differences(from: reset)
     #expect(broken == [#"changed 18 19 how: "fin" → "reset""#])
-    // Nobody knows how it would have ended.
+    // How it would have ended is not known.
     var cut = other
     cut.close(.endOfCapture)
     #expect(try Self.talk.differences(from: cut) == [])

@@ -8,16 +8,9 @@ import Testing
 
 /// Each recording of the package is the same as itself in any form.
 @Suite struct RecordingTests {
-  private static let folder = URL(filePath: #filePath)
-    .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-    .appending(path: "Recordings")
-
-  private static let names: [String] = {
-    let paths = FileManager.default.enumerator(atPath: folder.path)?.compactMap { $0 as? String }
-    return (paths ?? []).filter { name in
-      [".pcap", ".pcapng", ".jsonl"].contains { name.hasSuffix($0) }
-    }.sorted()
-  }()
+  private static let names = PackageFolder.recorded.filter { name in
+    [".pcap", ".pcapng", ".jsonl"].contains { name.hasSuffix($0) }
+  }
 
   private static func events(_ path: String) throws -> [Event] {
     var list = EventList()
@@ -41,7 +34,7 @@ import Testing
 
   @Test(arguments: names)
   func isTheSame(_ name: String) throws {
-    let events = try Self.events(Self.folder.appending(path: name).path)
+    let events = try Self.events(PackageFolder.recordings.appending(path: name).path)
     let lines = try SessionComparison(events, events).lines
     #expect(lines == [])
     #expect(try SessionComparison(events, Self.recorded(events)).lines == [])
@@ -59,7 +52,7 @@ import Testing
   func readsMessagesInTwoWays(_ name: String) throws {
     var forms = NormalForm(DiffOptions())
     var messages = 0
-    for event in try Self.events(Self.folder.appending(path: "\(name)/capture.pcap").path) {
+    for event in try Self.events(PackageFolder.capture(name)) {
       let reading = Reading(kind: .item, lane: .client, index: 0, start: event.context.time)
       event.withView { view in
         guard let message = forms.plainMessage(view, reading) else { return }

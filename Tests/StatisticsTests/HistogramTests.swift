@@ -73,18 +73,4 @@ import Testing
     for _ in 0..<3 { histogram.add(.max) }
     #expect(histogram.sum == .max && histogram.maximum == .max && histogram.count == 4)
   }
-
-  @Test(arguments: [4, 7]) func addsUp(_ precision: Int) {
-    var random = SplitMix64(seed: 5)
-    var (first, second) = (Histogram(precision: precision), Histogram(precision: precision))
-    var both = Histogram(precision: precision)
-    for index in 0..<3_000 {
-      let value = random.int(0...1 << random.int(0...40))
-      if index.isMultiple(of: 3) { first.add(value) } else { second.add(value) }
-      both.add(value)
-    }
-    first.add(second)
-    #expect(first.count == both.count && first.sum == both.sum)
-    for part in Self.parts { #expect(first.quantile(part) == both.quantile(part)) }
-  }
 }

@@ -14,10 +14,8 @@ public struct PlaceSuggestion: Request {
     self.parameters = parameters.mapValues { .string($0) }
   }
 
-  /// The folder of hand-written answers, relative to that of the tests.
-  public static let folder =
-    #filePath.split(separator: "/").dropLast(2).reduce("") { "\($0)/\($1)" }
-    + "/RepriseCoreTests/LocalFiles/Answers"
+  /// The folder of hand-written answers.
+  public static let folder = PackageFolder.path("Tests/RepriseCoreTests/LocalFiles/Answers")
 }
 
 /// A page of places, and how many there are.

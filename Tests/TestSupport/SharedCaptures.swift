@@ -9,10 +9,8 @@ public enum SharedCaptures {
 
   /// The folder of all captures, found from where this file was compiled if none is named.
   public static let folder: URL = {
-    var package = URL(filePath: #filePath)
-    for _ in 0..<3 { package.deleteLastPathComponent() }
-    if let named { return URL(filePath: named, relativeTo: package) }
-    return package.deletingLastPathComponent().appending(path: "shared/captures")
+    if let named { return URL(filePath: named, relativeTo: PackageFolder.url) }
+    return PackageFolder.url.deletingLastPathComponent().appending(path: "shared/captures")
   }()
 
   /// Whether the environment demands them.
@@ -22,10 +20,8 @@ public enum SharedCaptures {
   public static var areCompared: Bool { areDemanded || !names.isEmpty }
 
   /// The names of all captures, relative to the folder; empty if there is no folder.
-  public static let names: [String] = {
-    let paths = FileManager.default.enumerator(atPath: folder.path)?.compactMap { $0 as? String }
-    return (paths ?? []).filter { $0.hasSuffix(".pcap") || $0.hasSuffix(".pcapng") }.sorted()
-  }()
+  public static let names = PackageFolder.files(in: folder.path)
+    .filter { $0.hasSuffix(".pcap") || $0.hasSuffix(".pcapng") }
 
   /// The path of a capture, or of what lies beside it.
   public static func path(_ name: String) -> String { folder.appending(path: name).path }

@@ -6,7 +6,7 @@
 ///
 /// A connection reports what it takes after each segment; as only the traffic of one session does that,
 /// access is not checked to be exclusive. Those that take something stand in a queue:
-/// who has finished something goes to its end, so that the first has waited longest. All of it is a
+/// one that has finished something goes to its end, so that the first has waited longest. All of it is a
 /// few additions; nothing is searched.
 final class MemoryBudget {
   /// A place in the queue.

@@ -42,7 +42,7 @@ final class TLSServerKey {
     private static func key(_ bytes: [UInt8]) -> OpaquePointer? {
       guard let source = BIO_new_mem_buf(bytes, Int32(clamping: bytes.count)) else { return nil }
       defer { BIO_free(source) }
-      // Nobody is asked for a passphrase.
+      // A key behind a passphrase is not read: there is no one to ask for it.
       return PEM_read_bio_PrivateKey(source, nil, { _, _, _, _ in 0 }, nil)
     }
   #endif

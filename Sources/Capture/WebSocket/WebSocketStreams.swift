@@ -88,7 +88,7 @@ struct WebSocketStreams {
     let evidence = isDoubtful ? WebSocketChain.evidence(of: header, in: bytes) : 0
     state.receive(bytes, header, from: direction.side) { frame in
       if isDoubtful {
-        // Nobody sends MQTT as text, but what is taken for a text may be anything.
+        // MQTT is never sent as text, but what is taken for a text may be anything.
         let isNoText = state.carriesMQTT == true && frame.opcode == .text && evidence < 4
         guard frame.faults.isEmpty, !isNoText else {
           own.disproof = offset

@@ -51,7 +51,7 @@ extension ConformanceJudge {
   @inline(never)
   mutating func watchPauses(_ pause: Int64, _ event: borrowing EventView) {
     if pause > 0 {
-      // Nobody whom the server had to end was ended.
+      // The server ended none of the clients that it had to end.
       if pauses.doubtful != nil { doubtTimes() }
       endPause(Pause(length: pause, end: event.context.time))
     }

@@ -52,9 +52,6 @@ struct SubscriptionList {
   /// Whether a SUBSCRIBE was bad, so that nobody knows what a server that took it makes of its filters.
   var hasFaultyRequest = false
 
-  /// Whether the client has asked for none.
-  var isEmpty: Bool { entries.isEmpty }
-
   /// The memory that the filters take, in bytes.
   var reserved: Int {
     // The dictionary takes its key, its value and a bit, and is kept three quarters full.

@@ -86,7 +86,6 @@ enum UndecidedReason: Int, CaseIterable, Sendable {
   case successInShort
   case limitNotKnown
   case needNotCheck
-  case aliasNotKnown
   case expiryNotKnown
   case authenticating
   case mayBeRepeat
@@ -220,7 +219,6 @@ enum UndecidedReason: Int, CaseIterable, Sendable {
       "section 3.15.2.1 lets an AUTH that succeeded end in front of its properties"
     case .limitNotKnown: "nothing shows that the sender knew the limit yet"
     case .needNotCheck: "the receiver went on, but need not have noticed"
-    case .aliasNotKnown: "the topic that an alias stands for is not in the capture"
     case .expiryNotKnown: "how long the session lasts is not known"
     case .authenticating: "an authentication is going on"
     case .mayBeRepeat: "the message may have been sent before, unseen or in another session"

@@ -8,19 +8,31 @@ protocol CloudPurpose: Sendable {
   static func sweepEnd(_ call: CallID, _ filter: String) -> Self
   /// An UNSUBSCRIBE that is for no call.
   static var takingBack: Self { get }
+  /// The DISCONNECT.
+  static var disconnect: Self { get }
+}
+
+/// What the applications of a channel and of a gateway are both told.
+protocol CloudEffect: Sendable {
+  /// An entry of the log.
+  static func log(_ entry: DeviceLog.Entry) -> Self
 }
 
 /// The machine of a device's connection to its cloud, a channel's or a gateway's: what the two have in common beside
 /// their calls.
 protocol DeviceMachine: ConnectionOwner, CallKeeper
-where Failure == DeviceError<ErrorKind>, Purpose: CloudPurpose {
+where Failure == DeviceError<ErrorKind>, Purpose: CloudPurpose, Effect: CloudEffect {
   associatedtype ErrorKind: DeviceErrorKind
 
-  /// What the application calls it, for errors.
-  static var subject: String { get }
+  /// Which of the SDK's systems it is.
+  static var system: DeviceLog.System { get }
   /// The result of a search for retained messages.
   static func topics(_ topics: [String]) -> Value
 
+  /// Where entries of its log go.
+  var deviceLog: DeviceLog { get }
+  /// Why there is no connection; nil where there is one, or none was lost.
+  var lastLoss: Failure? { get }
   /// The packets about subscriptions that are under way.
   var order: SubscriptionOrder { get set }
   /// What is being found out of retained messages.
@@ -32,6 +44,38 @@ where Failure == DeviceError<ErrorKind>, Purpose: CloudPurpose {
   func isGranted(_ filter: String) -> Bool
   /// Whether the application gets the messages of a topic without a sweep.
   func isHeard(_ topic: String) -> Bool
+}
+
+// MARK: The connection
+
+extension DeviceMachine {
+  mutating func log(
+    _ level: DeviceLog.Level, _ module: DeviceLog.Module, _ message: @autoclosure () -> String
+  ) {
+    guard deviceLog.takes(level, module) else { return }
+    tell(
+      .log(
+        DeviceLog.Entry(
+          time: time, system: Self.system, level: level, module: module, message: message())))
+  }
+
+  /// What a start fails with whose time is over.
+  var lateStart: Failure {
+    let reason = lastLoss.map { ": \($0.message)" } ?? ""
+    return Failure(
+      .network, "the \(Self.subject) was not connected in time\(reason)", underlying: lastLoss)
+  }
+
+  mutating func disconnect() {
+    forgetActions()
+    perform(.disconnect, for: .disconnect)
+  }
+
+  /// Nothing that was sent on the connection is answered any more.
+  mutating func forgetActions() {
+    actions.purposes = [:]
+    order = SubscriptionOrder()
+  }
 }
 
 // MARK: Retained messages
@@ -65,6 +109,9 @@ extension DeviceMachine {
 // MARK: Errors
 
 extension DeviceMachine {
+  /// What the application calls it.
+  private static var subject: String { system.rawValue }
+
   static var notConnected: Failure { Failure(.network, "the \(subject) is not connected") }
 
   static var endOfWorld: Failure { Failure(.network, "there are no more events") }

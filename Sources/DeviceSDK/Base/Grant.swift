@@ -4,7 +4,7 @@ import RepriseCore
 struct Grant: Sendable {
   /// For whom it is kept; who comes later here counts for more.
   enum Owner: Sendable, Comparable {
-    /// Nobody: what has asked for it waits no longer.
+    /// None: what has asked for it waits no longer.
     case nobody
     /// Requests, for their replies.
     case requests

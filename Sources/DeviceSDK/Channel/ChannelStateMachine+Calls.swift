@@ -8,16 +8,6 @@ extension ChannelStateMachine {
 
   // MARK: Doing
 
-  mutating func log(
-    _ level: DeviceLog.Level, _ module: DeviceLog.Module, _ message: @autoclosure () -> String
-  ) {
-    guard configuration.log.takes(level, module) else { return }
-    tell(
-      .log(
-        DeviceLog.Entry(
-          time: time, system: .channel, level: level, module: module, message: message())))
-  }
-
   /// Returns the topics if something can be sent; otherwise the call fails.
   mutating func connectedTopics(for id: CallID) -> ChannelTopics? {
     guard isConnected, let topics else {

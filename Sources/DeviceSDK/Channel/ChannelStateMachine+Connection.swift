@@ -33,13 +33,6 @@ extension ChannelStateMachine {
     fail(id, error)
   }
 
-  /// What a start fails with whose time is over.
-  var lateStart: ChannelError {
-    let reason = lastLoss.map { ": \($0.message)" } ?? ""
-    return ChannelError(
-      .network, "the channel was not connected in time\(reason)", underlying: lastLoss)
-  }
-
   mutating func stop(_ id: CallID) {
     guard keeper.link != .idle, keeper.link != .ended else { return complete(id) }
     calls[id] = .stopping
@@ -156,11 +149,6 @@ extension ChannelStateMachine {
 
   // MARK: Going down
 
-  mutating func disconnect() {
-    forgetActions()
-    perform(.disconnect, for: .disconnect)
-  }
-
   /// Leaves a connection behind: nothing that was open on it is waited for.
   mutating func goDown(_ reason: ConnectionKeeper.Reason, isFinal: Bool) {
     let error = Self.error(for: reason)
@@ -174,12 +162,6 @@ extension ChannelStateMachine {
     if isFinal { failStarts(error) }
     if let shown { log(isFinal ? .error : .warning, .connection, "not connected: \(shown)") }
     report(.disconnected, shown, isFinal: isFinal)
-  }
-
-  /// Nothing that was sent on the connection is answered any more.
-  private mutating func forgetActions() {
-    actions.purposes = [:]
-    order = SubscriptionOrder()
   }
 
   private mutating func forgetSubscriptions() {

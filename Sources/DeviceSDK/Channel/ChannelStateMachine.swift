@@ -77,7 +77,7 @@ package struct ChannelStateMachine: DeviceMachine {
   }
 
   /// What the application is told without having asked.
-  package enum Effect: Sendable {
+  package enum Effect: Sendable, CloudEffect {
     /// Give a message to the listeners of the app.
     case deliver(ChannelMessage)
     /// Give a message that is not below the channel's prefix to whoever shares the connection.
@@ -117,10 +117,11 @@ package struct ChannelStateMachine: DeviceMachine {
 
   typealias ErrorKind = ChannelErrorKind
 
-  static let subject = "channel"
+  static let system = DeviceLog.System.channel
   static var done: Value { .done }
 
   let configuration: ChannelConfiguration
+  var deviceLog: DeviceLog { configuration.log }
   var identity: ChannelIdentity?
   var topics: ChannelTopics?
   var time = Timestamp(nanoseconds: 0)

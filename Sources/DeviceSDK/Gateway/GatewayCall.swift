@@ -92,7 +92,7 @@ extension GatewayStateMachine {
   }
 
   /// What the application is told without having asked.
-  package enum Effect: Sendable {
+  package enum Effect: Sendable, CloudEffect {
     /// Give a message to the listeners of the gateway or of a line.
     case deliver(GatewayMessage)
     /// Give a command to whoever answers for the sub-device.

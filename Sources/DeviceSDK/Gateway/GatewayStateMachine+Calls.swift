@@ -42,16 +42,6 @@ extension GatewayStateMachine {
 
   // MARK: Doing
 
-  mutating func log(
-    _ level: DeviceLog.Level, _ module: DeviceLog.Module, _ message: @autoclosure () -> String
-  ) {
-    guard configuration.log.takes(level, module) else { return }
-    tell(
-      .log(
-        DeviceLog.Entry(
-          time: time, system: .gateway, level: level, module: module, message: message())))
-  }
-
   mutating func setTimer(_ timer: Timer, in duration: Duration) {
     deadlines.set(time.advanced(by: duration), for: timer)
   }

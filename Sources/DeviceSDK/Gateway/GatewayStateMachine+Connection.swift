@@ -18,13 +18,6 @@ extension GatewayStateMachine {
     follow(steps)
   }
 
-  /// What a start fails with whose time is over.
-  var lateStart: GatewayError {
-    let reason = lastLoss.map { ": \($0.message)" } ?? ""
-    return GatewayError(
-      .network, "the gateway was not connected in time\(reason)", underlying: lastLoss)
-  }
-
   mutating func stop(_ id: CallID) {
     calls[id] = .stopping
     follow(keeper.stop(time))
@@ -131,11 +124,6 @@ extension GatewayStateMachine {
 
   // MARK: Going down
 
-  mutating func disconnect() {
-    forgetActions()
-    perform(.disconnect, for: .disconnect)
-  }
-
   /// Leaves a connection behind: nothing that was open on it is waited for, and no sub-device is
   /// online.
   mutating func goDown(_ reason: ConnectionKeeper.Reason, isFinal: Bool) {
@@ -151,7 +139,7 @@ extension GatewayStateMachine {
     failAll(error, isFinal: isFinal)
     // The cloud has ended all sessions with the connection.
     departed = []
-    // Nobody is to get it on the next connection.
+    // A filter without a user is not subscribed to on the next connection.
     for filter in Array(grants.filters) where grants.isOrphan(filter) { grants.remove(filter) }
     if isFinal {
       grants.removeAll()
@@ -182,12 +170,6 @@ extension GatewayStateMachine {
       case .stopping, .settingUp, .requesting, .parts: break
       }
     }
-  }
-
-  /// Nothing that was sent on the connection is answered any more.
-  private mutating func forgetActions() {
-    actions.purposes = [:]
-    order = SubscriptionOrder()
   }
 
   mutating func finishStop() {

@@ -221,7 +221,7 @@ extension GatewayStateMachine {
   ) {
     let isGiven = isGranted && outcome.owner != nil
     guard case .subscribing(let subscribing) = calls[id] else {
-      // Nobody waits for it any more, and nobody is to get what it brings.
+      // The call that asked for it is over, and what it brings is for none.
       if isGiven { grants.insert(outcome.filter, of: nil) }
       return release([outcome.filter])
     }

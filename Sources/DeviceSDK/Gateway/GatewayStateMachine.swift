@@ -48,10 +48,11 @@ package struct GatewayStateMachine: DeviceMachine {
 
   typealias ErrorKind = GatewayErrorKind
 
-  static let subject = "gateway"
+  static let system = DeviceLog.System.gateway
   static var done: Value { .done }
 
   let configuration: GatewayConfiguration
+  var deviceLog: DeviceLog { configuration.log }
   let identity: ChannelIdentity
   let topics: GatewayTopics
   var keeper: ConnectionKeeper

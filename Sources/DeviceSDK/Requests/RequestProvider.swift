@@ -29,8 +29,8 @@ public final class RequestProvider<Target: RequestTarget>: Sendable {
 
   /// Creates a provider with a connection of its own.
   /// - Parameters:
-  ///   - client: The world: a WebSocket, a server of HTTP, a folder of files, a recording. Nobody else may
-  ///     read its events.
+  ///   - client: The world: a WebSocket, a server of HTTP, a folder of files, a recording. Its events
+  ///     are read by the provider alone.
   ///   - configuration: How requests are sent; when it is wrong, every request says so.
   ///   - plugins: The plugins that see every stage of every request, in this order.
   ///   - login: Returns the request that logs in, when the server wants that first.

@@ -173,7 +173,7 @@ final class CaseBroker: CaseWorld {
       client.isTaken = true
       (current, patience) = (client, nil)
       meetings -= 1
-      // Nobody would answer another one.
+      // Another one would get no answer.
       if meetings == 0, setting.place.listener == nil { listener = nil }
       return step.action == .accept ? try send(step, fields, now) : .done
     }
@@ -210,24 +210,19 @@ final class CaseBroker: CaseWorld {
   /// Listens, and starts the client.
   private func begin() throws(DriverError) {
     guard listener == nil, connections.isEmpty else { return }
-    if let own = setting.place.listener {
-      listener = (own, own.localAddress?.parts?.port ?? 0)
-      return
-    }
-    do throws(DataClientError) { listener = try TCPSocket.listening(on: ClientPlace.host) } catch {
+    let socket: (socket: TCPSocket, port: UInt16)
+    do throws(DataClientError) { socket = try setting.place.socket() } catch {
       throw DriverError(.unreachable, error.message)
     }
-    if let command { process = try CommandProcess(command.filled(place)) }
+    listener = socket
+    guard let command, setting.place.listener == nil else { return }
+    process = try CommandProcess(
+      command.filled(at: setting.place, socket.port, scheme: "mqtt", place))
   }
 
   /// What stands for a place of the command.
   private func place(_ name: String) -> String? {
-    let port = listener?.port ?? 0
-    return switch name {
-    case "port": "\(port)"
-    case "host": ClientPlace.host
-    case "url": "mqtt://\(ClientPlace.host):\(port)"
-    case "ca": setting.place.authority
+    switch name {
     case "topic": setting.topic(of: plan)
     case "id": setting.clientID(index)
     case "version": version == .v5_0 ? "5" : "311"

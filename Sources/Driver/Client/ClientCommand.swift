@@ -42,31 +42,31 @@ package struct ClientCommand: Sendable, Hashable {
       : words.joined(separator: " ")
   }
 
-  /// The words, with values in their places.
-  func filled(_ value: (String) -> String?) -> [String] {
-    words.map { word in
-      let filled = CaseTemplate.fill(.string(word)) { name in
-        value(String(name)).map { .string($0) }
-      }
-      return filled.text ?? word
-    }
-  }
-
-  /// The words for a server of a replay.
+  /// The words for a server, with its address in their places.
   /// - Parameters:
   ///   - place: Where clients find it.
   ///   - port: At which port.
   ///   - scheme: That of its URL.
+  ///   - path: What stands behind the port in its URL.
+  ///   - value: What stands for places of other names; nil where nothing does.
   /// - Returns: The program and its arguments.
-  func filled(at place: ClientPlace, _ port: UInt16, scheme: String) -> [String] {
-    filled { name in
-      switch name {
-      case "port": "\(port)"
-      case "host": ClientPlace.host
-      case "url": "\(scheme)://\(ClientPlace.host):\(port)"
-      case "ca": place.authority
-      default: nil
+  func filled(
+    at place: ClientPlace, _ port: UInt16, scheme: String, path: String = "",
+    _ value: (String) -> String? = { _ in nil }
+  ) -> [String] {
+    words.map { word in
+      let filled = CaseTemplate.fill(.string(word)) { name in
+        let text: String? =
+          switch name {
+          case "port": "\(port)"
+          case "host": ClientPlace.host
+          case "url": "\(scheme)://\(ClientPlace.host):\(port)\(path)"
+          case "ca": place.authority
+          default: value(String(name))
+          }
+        return text.map { .string($0) }
       }
+      return filled.text ?? word
     }
   }
 }

@@ -18,11 +18,7 @@ package final class ReplayClients: ReplayParty {
   private var links: [ReplayLink] = []
   /// What identifiers are in this run, by the client.
   private var identifiers: [String: [UInt16: UInt16]] = [:]
-  private var news: [Event] = []
-  package private(set) var ending: ReplayEnding?
-
-  /// How long a server may take until a connection is there.
-  private static let patience: Duration = .seconds(10)
+  package var news = ReplayNews()
 
   /// Prepares clients.
   /// - Parameters:
@@ -50,23 +46,13 @@ package final class ReplayClients: ReplayParty {
         take(unit, on: link, now)
       }
       guard link.connection.isStrange, ending == nil else { continue }
-      if let divergence = link.end?.givingUp(link.strangeness) {
-        ending = .diverged(divergence)
-      }
+      news.diverge(link.end?.givingUp(link.strangeness))
     }
   }
 
   private func take(_ unit: ReplayUnit, on link: ReplayLink, _ now: Timestamp) {
-    guard var end = link.end else { return }
-    link.end = nil
-    defer { link.end = end }
-    switch end.take(unit, at: now, by: &tempo) {
-    case .passed(let isPing): if isPing { link.connection.pong(now) }
-    case .diverged(let divergence): ending = .diverged(divergence)
-    case .matched(let step):
-      news.append(unit.event(at: end.script.steps[step].place, from: .server, now))
-      identifiers[end.script.clientID] = end.identifiers
-    }
+    guard link.take(unit, now, by: &tempo, &news) != nil, let end = link.end else { return }
+    identifiers[end.script.clientID] = end.identifiers
   }
 
   // MARK: What is due
@@ -113,7 +99,7 @@ package final class ReplayClients: ReplayParty {
         connection, as: .client, settings, identifiers: identifiers[connection.clientID] ?? [:],
         at: now)
       links.append(link)
-    } catch { ending = .unreachable(error.message) }
+    } catch { news.ending = .unreachable(error.message) }
     return (nil, true)
   }
 
@@ -135,12 +121,12 @@ package final class ReplayClients: ReplayParty {
     _ link: ReplayLink, _ now: Timestamp
   ) -> (wake: Timestamp?, hasMoved: Bool) {
     link.connection.goOn(now)
-    if let problem = unreachable(link, now) {
-      ending = .unreachable(problem)
+    if let problem = link.connection.phase.problem(since: link.begin, now) {
+      news.ending = .unreachable(problem)
       return (nil, false)
     }
     guard link.connection.phase != .opening else {
-      return (link.begin.advanced(by: Self.patience), false)
+      return (link.begin.advanced(by: CaseStream.Phase.patience), false)
     }
     if link.hasNewEnd { return (nil, settle(link, now)) }
     guard !link.isSettled else { return (nil, false) }
@@ -164,31 +150,16 @@ package final class ReplayClients: ReplayParty {
         link.left = link.left ?? now
       }
       let grace = link.left?.advanced(by: ReplayLink.grace)
-      let wake = end.isDone ? grace.flatMap { $0 > now ? $0 : nil } : give(up: end, now)
+      let wake =
+        end.isDone ? grace.flatMap { $0 > now ? $0 : nil } : news.awaiting(end, by: tempo, now)
       return (earlier(wake, ping(link, end, now)), false)
     }
   }
 
-  private func unreachable(_ link: ReplayLink, _ now: Timestamp) -> String? {
-    if case .over(let why?) = link.connection.phase { return why }
-    guard link.connection.phase == .opening, link.begin.advanced(by: Self.patience) <= now else {
-      return nil
-    }
-    return "no answer in 10 s"
-  }
-
   private func settle(_ link: ReplayLink, _ now: Timestamp) -> Bool {
     link.isSettled = true
-    if let divergence = link.end?.takeEnd(at: now, by: &tempo) { ending = .diverged(divergence) }
+    news.diverge(link.end?.takeEnd(at: now, by: &tempo))
     return true
-  }
-
-  private func give(up end: ReplayedEnd, _ now: Timestamp) -> Timestamp? {
-    guard let deadline = end.deadline(by: tempo), deadline <= now else {
-      return end.deadline(by: tempo)
-    }
-    if let divergence = end.givingUp("sends nothing more") { ending = .diverged(divergence) }
-    return nil
   }
 
   /// Says that the client lives, where the recorded one has kept to its Keep Alive and the replay is slower.
@@ -208,19 +179,10 @@ package final class ReplayClients: ReplayParty {
     guard ending == nil, waiting.isEmpty,
       links.allSatisfy({ $0.end?.isDone ?? true })
     else { return }
-    ending = .done
-  }
-
-  package func takeNews() -> [Event] {
-    defer { news = [] }
-    return news
+    news.ending = .done
   }
 
   package func breakOff(_ now: Timestamp) {
     for link in links where !link.connection.isOver { link.connection.leave(now) }
   }
-
-  package var isAwaited: Bool { false }
-
-  package func stop() {}
 }

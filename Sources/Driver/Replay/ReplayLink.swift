@@ -41,11 +41,49 @@ final class ReplayLink {
     return end.script.steps.last?.order
   }
 
+  /// Takes what the other end said.
+  /// - Parameters:
+  ///   - unit: It.
+  ///   - now: The time.
+  ///   - tempo: How fast the session goes.
+  ///   - news: What is told of it.
+  /// - Returns: The step of the session that it is; nil where it is none.
+  func take(
+    _ unit: ReplayUnit, _ now: Timestamp, by tempo: inout ReplayTempo, _ news: inout ReplayNews
+  ) -> Int? {
+    switch end?.take(unit, at: now, by: &tempo) {
+    case .passed(let isPing): if isPing { connection.pong(now) }
+    case .diverged(let divergence): news.diverge(divergence)
+    case .matched(let step):
+      guard let end else { break }
+      news.append(unit.event(at: end.script.steps[step].place, from: end.own.other, now))
+      return step
+    case nil: break
+    }
+    return nil
+  }
+
   /// What is said where the other end says something else than the language of the session.
   var strangeness: String { "sends what is no \(type(of: connection).language)" }
 
   /// Ends the connection as it was ended.
   func close(_ how: ConnectionClosing.How, _ now: Timestamp) {
     if how == .reset { connection.reset(now) } else { connection.finish(now) }
+  }
+}
+
+extension CaseStream.Phase {
+  /// How long a server may take until a connection is there.
+  static let patience: Duration = .seconds(10)
+
+  /// Why a server can't be reached; nil where it can, or may still be.
+  /// - Parameters:
+  ///   - begin: When the connection was begun.
+  ///   - now: The time.
+  /// - Returns: The reason, for people.
+  func problem(since begin: Timestamp, _ now: Timestamp) -> String? {
+    if case .over(let why?) = self { return why }
+    guard self == .opening, begin.advanced(by: Self.patience) <= now else { return nil }
+    return "no answer in 10 s"
   }
 }

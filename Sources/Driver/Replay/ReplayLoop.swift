@@ -2,22 +2,12 @@ package import Glibc
 import LiveClient
 package import RepriseCore
 
-/// How a replay ended.
-package enum ReplayEnding: Sendable {
-  /// All of the session has happened.
-  case done
-  /// The other end left the session.
-  case diverged(ReplayDivergence)
-  /// There is no other end; the text says why.
-  case unreachable(String)
-}
-
 /// The ends of connections that are replayed together, on one thread.
 package protocol ReplayParty: AnyObject {
   /// The sockets to wait for; as many as there are until it is serviced.
   var interests: [pollfd] { get }
-  /// How it ended; nil as long as it goes on.
-  var ending: ReplayEnding? { get }
+  /// What there is to tell of it.
+  var news: ReplayNews { get set }
 
   /// Does what sockets are ready for.
   /// - Parameters:
@@ -31,10 +21,6 @@ package protocol ReplayParty: AnyObject {
   /// - Returns: When something is due next; nil where nothing is.
   func goOn(_ now: Timestamp) -> Timestamp?
 
-  /// Takes what was sent by either end since the last time, in order.
-  /// - Returns: The packets as events, each with its place in the session and the time of now.
-  func takeNews() -> [Event]
-
   /// Whether a client that was started has still to end.
   var isAwaited: Bool { get }
 
@@ -47,6 +33,13 @@ package protocol ReplayParty: AnyObject {
 }
 
 extension ReplayParty {
+  /// How it ended; nil as long as it goes on.
+  var ending: ReplayEnding? { news.ending }
+
+  package var isAwaited: Bool { false }
+
+  package func stop() {}
+
   /// Replays until it ends, on the thread that calls it.
   /// - Parameters:
   ///   - isStopped: Whether to break off.
@@ -63,7 +56,7 @@ extension ReplayParty {
     defer { leave(clock, isStopped: isStopped, &buffer) }
     while true {
       let next = goOn(clock.now)
-      for event in takeNews() { try tell(event) }
+      for event in news.take() { try tell(event) }
       if let ending { return ending }
       if isStopped() { return nil }
       var files = interests

@@ -1,5 +1,5 @@
 package import Glibc
-package import LiveClient
+import LiveClient
 package import RepriseCore
 package import SessionReplay
 import Wire
@@ -8,13 +8,9 @@ import Wire
 package final class ReplayServer: ReplayParty {
   private let script: SessionScript
   private let settings: ReplaySettings
-  private let place: ClientPlace
-  private let listener: TCPSocket
+  private var entrance: ReplayEntrance
   /// Whether it begins anew when all connections were served.
   private let repeats: Bool
-  private var process: CommandProcess?
-  /// When the command was first seen to have ended.
-  private var processEnd: Timestamp?
   private var choice: ConnectionChoice
   private var links: [ReplayLink] = []
   /// The links of connections that were taken, by their places in the script.
@@ -24,44 +20,28 @@ package final class ReplayServer: ReplayParty {
   private let receivers: [SessionScript.StepPath: [Int]]
   /// What identifiers are in this run, by the client.
   private var identifiers: [String: [UInt16: UInt16]] = [:]
-  private var news: [Event] = []
-  package private(set) var ending: ReplayEnding?
+  package var news = ReplayNews()
 
   /// Prepares a server.
   /// - Parameters:
   ///   - script: The session.
   ///   - settings: How it is replayed.
-  ///   - place: Where clients find it; it has a listener.
-  ///   - listener: What they connect to.
+  ///   - entrance: Where clients come in.
   ///   - repeats: Whether it begins anew when all connections were served.
   package init(
-    _ script: SessionScript, _ settings: ReplaySettings, at place: ClientPlace,
-    on listener: TCPSocket, repeats: Bool
+    _ script: SessionScript, _ settings: ReplaySettings, by entrance: ReplayEntrance, repeats: Bool
   ) {
-    (self.script, self.settings, self.place) = (script, settings, place)
-    (self.listener, self.repeats) = (listener, repeats)
+    (self.script, self.settings) = (script, settings)
+    (self.entrance, self.repeats) = (entrance, repeats)
     choice = ConnectionChoice(script)
     receivers = script.deliveries.reduce(into: [:]) { receivers, delivery in
       receivers[delivery.value, default: []].append(delivery.key.connection)
     }
   }
 
-  /// Starts a client, which is stopped with the server.
-  /// - Parameters:
-  ///   - command: The command.
-  ///   - port: The port that it finds the server at.
-  /// - Throws: ``DriverError`` where it can't be started.
-  package func start(_ command: ClientCommand, port: UInt16) throws(DriverError) {
-    let scheme = script.isWebSocket ? "ws" : "mqtt"
-    process = try CommandProcess(command.filled(at: place, port, scheme: scheme))
-  }
-
   // MARK: Sockets
 
-  package var interests: [pollfd] {
-    [pollfd(fd: listener.number, events: Int16(POLLIN), revents: 0)]
-      + links.map(\.connection.interest)
-  }
+  package var interests: [pollfd] { [entrance.interest] + links.map(\.connection.interest) }
 
   package func service(
     _ events: ArraySlice<pollfd>, _ buffer: inout [UInt8], _ now: Timestamp
@@ -72,8 +52,7 @@ package final class ReplayServer: ReplayParty {
       }
       if link.connection.isStrange, ending == nil { refuse(link) }
     }
-    guard let first = events.first, first.revents != 0 else { return }
-    while let socket = try? listener.accept() {
+    entrance.accept(events) { socket in
       // Behind the end there is nothing for a client that comes again.
       if ending == nil { links.append(ReplayLink(connection(on: socket), at: now)) }
     }
@@ -84,36 +63,29 @@ package final class ReplayServer: ReplayParty {
     let number = links.count + 1
     guard script.isWebSocket else {
       return ReplayedMQTT(
-        CaseConnection(number, from: socket, security: place.security, .v3_1_1, nil, nil))
+        CaseConnection(number, from: socket, security: entrance.security, .v3_1_1, nil, nil))
     }
     return ReplayedSocket(
-      CaseStream(number, from: socket, security: place.security, shownPort: nil, nil, nil), nil)
+      CaseStream(number, from: socket, security: entrance.security, shownPort: nil, nil, nil), nil)
   }
 
   private func take(_ unit: ReplayUnit, on link: ReplayLink, _ now: Timestamp) {
     if link.end == nil { guard begin(unit, on: link, now) else { return } }
-    guard let index = link.index, var end = link.end else { return }
-    link.end = nil
-    defer { link.end = end }
-    var tempo = tempos[index] ?? ReplayTempo(settings.speed)
-    defer { tempos[index] = tempo }
-    switch end.take(unit, at: now, by: &tempo) {
-    case .passed(let isPing): if isPing { link.connection.pong(now) }
-    case .diverged(let divergence): ending = .diverged(divergence)
-    case .matched(let step):
-      let place = end.script.steps[step].place
-      news.append(unit.event(at: place, from: .client, now))
-      identifiers[end.script.clientID] = end.identifiers
-      for other in receivers[.init(connection: index, step: step)] ?? [] {
-        tempos[other]?.note(now, end.script.steps[step].time)
-      }
+    guard let index = link.index,
+      let step = link.take(
+        unit, now, by: &tempos[index, default: ReplayTempo(settings.speed)], &news),
+      let end = link.end
+    else { return }
+    identifiers[end.script.clientID] = end.identifiers
+    for other in receivers[.init(connection: index, step: step)] ?? [] {
+      tempos[other]?.note(now, end.script.steps[step].time)
     }
   }
 
   /// Gives a client the connection that it gets by what it says first.
   private func begin(_ unit: ReplayUnit, on link: ReplayLink, _ now: Timestamp) -> Bool {
     guard let index = choice.take(for: unit) else {
-      ending = .diverged(choice.refusal(of: unit, settings))
+      news.diverge(choice.refusal(of: unit, settings))
       return false
     }
     let connection = script.connections[index]
@@ -128,7 +100,7 @@ package final class ReplayServer: ReplayParty {
 
   private func refuse(_ link: ReplayLink) {
     guard let end = link.end else { return link.connection.reset(link.begin) }
-    if let divergence = end.givingUp(link.strangeness) { ending = .diverged(divergence) }
+    news.diverge(end.givingUp(link.strangeness))
   }
 
   // MARK: What is due
@@ -155,7 +127,7 @@ package final class ReplayServer: ReplayParty {
     defer { (link.end, tempos[index]) = (end, tempo) }
     if link.hasNewEnd {
       link.isSettled = true
-      if let divergence = end.takeEnd(at: now, by: &tempo) { ending = .diverged(divergence) }
+      news.diverge(end.takeEnd(at: now, by: &tempo))
     }
     guard !link.isSettled else { return nil }
     while true {
@@ -165,7 +137,7 @@ package final class ReplayServer: ReplayParty {
         news.append(said.event(at: place, from: .server, now))
       case .end(let how): link.close(how, now)
       case .wait(let time): return time
-      case .nothing: return end.isDone ? leave(link, end, now) : give(up: end, tempo, now)
+      case .nothing: return end.isDone ? leave(link, end, now) : news.awaiting(end, by: tempo, now)
       }
     }
   }
@@ -176,14 +148,6 @@ package final class ReplayServer: ReplayParty {
       return true
     }
     return taken[source.connection]?.end?.isDone(source.step) ?? false
-  }
-
-  private func give(up end: ReplayedEnd, _ tempo: ReplayTempo, _ now: Timestamp) -> Timestamp? {
-    guard let deadline = end.deadline(by: tempo), deadline <= now else {
-      return end.deadline(by: tempo)
-    }
-    if let divergence = end.givingUp("sends nothing more") { ending = .diverged(divergence) }
-    return nil
   }
 
   /// Ends a connection on which all has happened; one whose end is not recorded is the client's to end first.
@@ -202,32 +166,21 @@ package final class ReplayServer: ReplayParty {
   private func settle(_ now: Timestamp) {
     guard ending == nil, links.allSatisfy({ $0.end == nil }) else { return }
     guard choice.next != nil else {
-      if !repeats { return ending = .done }
+      if !repeats { return news.ending = .done }
       choice = ConnectionChoice(script)
       (taken, tempos, identifiers) = ([:], [:], [:])
       return
     }
-    guard let process, !process.isRunning else { return }
-    // What it has begun may still be on its way.
-    let end = processEnd ?? now
-    processEnd = end
-    guard end.advanced(by: .milliseconds(300)) <= now else { return }
-    let why =
-      "the command ended with \(process.endedBy ?? "nothing") before it had "
-      + (script.isWebSocket ? "asked for WebSocket" : "sent a CONNECT")
-    if let divergence = choice.absence(why, settings) { ending = .diverged(divergence) }
-  }
-
-  package func takeNews() -> [Event] {
-    defer { news = [] }
-    return news
+    guard let last = entrance.lastArrival(now), last <= now else { return }
+    let missing = script.isWebSocket ? "asked for WebSocket" : "sent a CONNECT"
+    news.diverge(choice.absence("\(entrance.commandEnd) before it had \(missing)", settings))
   }
 
   package func breakOff(_ now: Timestamp) {
     for link in links { link.connection.finish(now) }
   }
 
-  package var isAwaited: Bool { process?.isRunning ?? false }
+  package var isAwaited: Bool { entrance.isAwaited }
 
-  package func stop() { process?.terminate() }
+  package func stop() { entrance.stop() }
 }

@@ -257,7 +257,7 @@ final class CaseStream {
       record(nil, now)
       recorder?.end(number, by: own.other, .finished, at: now)
       guard !answersBehindEnd else { return }
-      // There is no more to say to an end that says no more.
+      // An end that says no more is told no more.
       finish(now)
       drop()
     case .failed: breakOff(by: own.other, now)

@@ -268,27 +268,11 @@ final class WebSocketWorld: CaseWorld {
     for command: ClientCommand?, at place: ClientPlace
   ) throws(DriverError) {
     guard listener == nil, ends.isEmpty else { return }
-    guard place.listener == nil else {
-      listener = place.listener
-      return
-    }
     let port: UInt16
-    do throws(DataClientError) {
-      (listener, port) = try TCPSocket.listening(on: ClientPlace.host)
-    } catch {
+    do throws(DataClientError) { (listener, port) = try place.socket() } catch {
       throw DriverError(.unreachable, error.message)
     }
-    started = try command.map { (command: ClientCommand) throws(DriverError) in
-      try CommandProcess(
-        command.filled { name in
-          switch name {
-          case "url": "ws://\(ClientPlace.host):\(port)/"
-          case "host": ClientPlace.host
-          case "port": "\(port)"
-          case "ca": place.authority
-          default: nil
-          }
-        })
-    }
+    guard let command, place.listener == nil else { return }
+    started = try CommandProcess(command.filled(at: place, port, scheme: "ws", path: "/"))
   }
 }

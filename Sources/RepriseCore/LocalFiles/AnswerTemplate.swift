@@ -123,7 +123,7 @@ struct AnswerTemplate: Sendable {
       bytes = filled
     }
     let topic = try Self.fill(topic, source)
-    // Whoever answers a request returns what it is known by (MQTT 5.0 section 4.10.1).
+    // An answer returns what its request is known by (MQTT 5.0 section 4.10.1).
     let isAnswer = !topic.isEmpty && topic == source.properties.responseTopic
     return Message(
       topic: topic, payload: bytes, qos: qos, isRetained: isRetained,

@@ -40,7 +40,7 @@ struct RecorderMachine: Sendable {
 
   init(_ plan: RecorderPlan) {
     self.plan = plan
-    // Who records wants what comes after a broker's maintenance, too; only the first try must not fail.
+    // A recording goes on after a broker's maintenance; only the first try must not fail.
     let rules = ConnectionKeeper.Rules(
       connectTimeout: plan.patience, closeTimeout: plan.patience,
       backOff: BackOff(jitterPercent: 0), givesUpWhenRefused: false)

@@ -206,7 +206,7 @@ extension RedactionRules {
   /// Whether the payload of a frame may be shown, if with secrets hidden in it.
   func mayShow(_ frame: borrowing WebSocketFrameView) -> Bool {
     guard !hidesNothing else { return true }
-    // Nobody knows what it inflates to.
+    // What it inflates to is not known.
     if case .kept = frame.compression { return !hidesSecrets }
     // Behind the code, which is no text, a reason is looked at by itself.
     if frame.closeCode != nil, findSecret(in: frame.closeReason) { return false }

@@ -53,7 +53,7 @@ struct FrameExtraction: Sendable {
     let context = event.context
     let isInside = window.contains(context.time)
     guard context.wire == .webSocket else { return }
-    guard isWanted(context.connection) else { return noteOther(event) }
+    guard selection.takesUnnamed(context.connection) else { return noteOther(event) }
     lastFrame = max(lastFrame, context.frame)
     guard !isHopeless else { return noteOnly(event, isInside) }
     var connection = connections.removeValue(forKey: context.connection) ?? Connection()
@@ -79,15 +79,6 @@ struct FrameExtraction: Sendable {
 
   /// Takes the end of the session.
   mutating func finish(into entries: inout [ReplayEntry]) { life.finish(into: &entries) }
-
-  private func isWanted(_ connection: Int) -> Bool {
-    switch selection {
-    case .only: true
-    case .connection(let number): number == connection
-    // Only MQTT gives its clients names.
-    case .client: false
-    }
-  }
 
   private mutating func add(_ event: Event, into entries: inout [ReplayEntry]) {
     let number = event.context.connection

@@ -4,8 +4,8 @@ package import Wire
 extension ReplayComparison {
   /// Compares two requests, or two responses.
   ///
-  /// Of their heads there count the method, the target or the status, and what the content is. Who asks, when, and how a
-  /// message is framed differs from run to run. With ``ReplayMatch/topic`` there count the method, the path and the status.
+  /// Of their heads there count the method, the target or the status, and what the content is. The asker, the time and the
+  /// framing differ from run to run. With ``ReplayMatch/topic`` there count the method, the path and the status.
   /// - Parameters:
   ///   - expected: The recorded one.
   ///   - actual: That of this run.

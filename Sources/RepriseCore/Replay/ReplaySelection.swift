@@ -7,3 +7,14 @@ public enum ReplaySelection: Sendable, Hashable {
   /// The client of this connection, on this connection alone.
   case connection(Int)
 }
+
+extension ReplaySelection {
+  /// Whether a connection is of the client, where clients have no names: only MQTT gives them some.
+  func takesUnnamed(_ connection: Int) -> Bool {
+    switch self {
+    case .only: true
+    case .connection(let number): number == connection
+    case .client: false
+    }
+  }
+}

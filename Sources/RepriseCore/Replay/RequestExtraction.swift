@@ -63,7 +63,7 @@ struct RequestExtraction: Sendable {
     let context = event.context
     guard context.wire == .http else { return }
     let isInside = window.contains(context.time)
-    guard isWanted(context.connection) else { return noteOther(event) }
+    guard selection.takesUnnamed(context.connection) else { return noteOther(event) }
     lastFrame = max(lastFrame, context.frame)
     switch event.body {
     case .opened(let opening): open(opening, context.connection)
@@ -75,15 +75,6 @@ struct RequestExtraction: Sendable {
     case .gap, .malformed:
       if isInside { add(Event(copying: event), .hole, into: &entries) }
     case .attempted, .mqtt, .handshake, .webSocket, .tls: return
-    }
-  }
-
-  private func isWanted(_ connection: Int) -> Bool {
-    switch selection {
-    case .only: true
-    case .connection(let number): number == connection
-    // Only MQTT gives its clients names.
-    case .client: false
     }
   }
 

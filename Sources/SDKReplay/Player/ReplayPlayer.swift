@@ -74,7 +74,7 @@ struct ReplayPlayer<Plan: ReplayPlan>: Sendable {
     if let extra = divergence, extra.kind == .extraAction, plan.breaksOff,
       client.leftOvers.isEmpty
     {
-      // Nobody knows whether the recorded client sent it too.
+      // Whether the recorded client sent it too is not known.
       unsent = extra.actual
       divergence = nil
     }

@@ -27,7 +27,7 @@ struct LanePlan: Sendable {
   private(set) var isRough = false
 
   init(_ a: [SessionDigest.Item], _ b: [SessionDigest.Item]) {
-    // Nobody knows what is missing, and so it is equal to nothing.
+    // What is missing is not known, and so it is equal to nothing.
     let alignment = Alignment(
       a.enumerated().map { $1.isLoss ? ~UInt64($0) : $1.exact },
       b.enumerated().map { $1.isLoss ? ~UInt64($0) ^ 1 << 62 : $1.exact })

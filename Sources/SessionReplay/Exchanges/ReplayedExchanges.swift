@@ -126,7 +126,7 @@ package struct ReplayedExchanges: Sendable {
   mutating func begin(_ index: Int, at now: Timestamp) {
     states[index] = .asked(now)
     note(exchanges[index].asked.time, at: now)
-    // Nobody can say what becomes of it.
+    // What becomes of it is not recorded.
     if exchanges[index].answer == nil { finish(index, at: now) }
   }
 

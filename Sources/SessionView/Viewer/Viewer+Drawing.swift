@@ -31,7 +31,7 @@ extension Viewer {
     if missing > 0 { screen.rows += Array(repeating: StyledText("~", .quiet), count: missing) }
     screen.rows = Array(screen.rows.prefix(1 + bodyHeight))
     guard size.height > 1 else { return screen }
-    drawLastLine(model, &screen)
+    drawLastLine(&screen)
     return screen
   }
 
@@ -68,7 +68,7 @@ extension Viewer {
     return "…\(rest)"
   }
 
-  private func drawLastLine(_ model: Model, _ screen: inout Screen) {
+  private func drawLastLine(_ screen: inout Screen) {
     if let prompt {
       let (line, column) = Self.window(of: prompt, size.width)
       if let message {

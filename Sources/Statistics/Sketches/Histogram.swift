@@ -42,21 +42,6 @@ package struct Histogram: Sendable, Hashable {
     buckets[bucket - first] += 1
   }
 
-  /// Counts the values of another histogram.
-  /// - Parameter other: One of the same precision; of another one it counts the middles of its buckets.
-  package mutating func add(_ other: Histogram) {
-    guard other.count > 0 else { return }
-    minimum = count == 0 ? other.minimum : min(minimum, other.minimum)
-    maximum = max(maximum, other.maximum)
-    count += other.count
-    sum.addSaturating(other.sum)
-    for (offset, amount) in other.buckets.enumerated() where amount > 0 {
-      let bucket = index(of: other.middle(of: other.first + offset))
-      makeRoom(for: bucket)
-      buckets[bucket - first] += amount
-    }
-  }
-
   /// Returns the value below or at which a part of all values lie.
   /// - Parameter part: The part, 0 to 1: 0.5 is the median, 1 the greatest value.
   /// - Returns: The value of that rank, off by at most ``relativeError`` of itself; nil without values.

@@ -65,26 +65,20 @@ enum ReplayServeCommand: Command {
     let served = try ServedPlace(
       .broker, for: command.map { [$0] } ?? [], arguments, tells: nil)
     guard let run = try SessionRun(arguments, console) else { return .unable }
-    let (listener, port) = try served.place.socket()
+    let socket = try served.place.socket()
     if let typed = arguments.value(listen) {
       let host = typed.lastIndex(of: ":").map { typed[..<$0] } ?? "localhost"
-      console.note(run.file, "listening on \(host):\(port)")
+      console.note(run.file, "listening on \(host):\(socket.port)")
     }
     // A command is started anew; who connects by himself may do so at any time.
     let repeats = run.options.repeats
     let again = repeats && command == nil
     return try run.run(with: "clients", repeats: repeats && command != nil) {
       let (script, settings) = (run.script, run.options.settings)
-      guard script.isHTTP else {
-        let server = ReplayServer(
-          script, settings, at: served.place, on: listener, repeats: again)
-        if let command { try server.start(command, port: port) }
-        return server
-      }
-      let server = ReplayHTTPServer(
-        script, settings, at: served.place, on: listener, repeats: again)
-      if let command { try server.start(command, port: port) }
-      return server
+      let entrance = try ReplayEntrance(at: served.place, on: socket, for: command, script)
+      return script.isHTTP
+        ? ReplayHTTPServer(script, settings, by: entrance, repeats: again)
+        : ReplayServer(script, settings, by: entrance, repeats: again)
     }
   }
 }

@@ -23,7 +23,7 @@ final class LaunchedBroker {
         "--launch '\(command)' does not say where {port} stands",
         "type such as --launch 'mosquitto -p {port}'")
     }
-    // Nobody listens there any more, and hardly anybody will in the moment until the broker does.
+    // The port is free again, and will hardly be taken in the moment until the broker listens there.
     let port = try TCPSocket.listening().port
     self.port = port
     self.command = command

@@ -69,7 +69,7 @@ enum TerminalGuard {
   static func giveBack() {
     let terminal = descriptor.exchange(-1, ordering: .sequentiallyConsistent)
     guard terminal >= 0 else { return }
-    // Nobody waits for a terminal that takes nothing any more.
+    // A terminal that takes nothing any more is not waited for.
     _ = fcntl(terminal, F_SETFL, fcntl(terminal, F_GETFL) | O_NONBLOCK)
     _ = write(terminal, farewell.utf8Start, farewell.utf8CodeUnitCount)
     if let before = keptSettings { tcsetattr(terminal, TCSANOW, before) }

@@ -1,5 +1,6 @@
 import Foundation
 import RepriseCore
+import TestSupport
 import Testing
 
 @testable import Capture
@@ -24,7 +25,7 @@ import Testing
       #expect(back.lost == .init(), "\(path)")
       compared += 1
     }
-    #expect(compared >= Recordings.names.count)
+    #expect(compared >= PackageFolder.captured.count)
   }
 
   private func isWhole(_ bytes: [UInt8]) -> Bool {

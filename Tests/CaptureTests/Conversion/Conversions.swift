@@ -15,7 +15,8 @@ enum Conversions {
 
   /// The captures of this package, and those of others where they are.
   static let paths =
-    Recordings.names.map(Recordings.path) + SharedCaptures.names.map(SharedCaptures.path)
+    PackageFolder.captured.map(PackageFolder.capture)
+    + SharedCaptures.names.map(SharedCaptures.path)
 
   /// Converts a file.
   /// - Returns: The new file, and what was lost on the way to it.

@@ -29,9 +29,9 @@ import Wire
     Dictionary(grouping: events.map(content), by: \.context.connection)
   }
 
-  @Test(arguments: Recordings.names)
+  @Test(arguments: PackageFolder.captured)
   func `the packets of a session say what the session said`(_ name: String) throws {
-    let events = try EventList.events(of: Recordings.path(name), options: .init()).events
+    let events = try EventList.events(of: PackageFolder.capture(name), options: .init()).events
     let made = Conversions.packets(of: events)
     let again = try Conversions.events(made.bytes)
     let (before, after) = (byConnection(events), byConnection(again))
@@ -39,9 +39,9 @@ import Wire
     #expect(made.losses.gaps == 0 && made.losses.bodies == 0 && made.losses.attempts == 0)
   }
 
-  @Test(arguments: Recordings.names)
+  @Test(arguments: PackageFolder.captured)
   func `tshark decodes what it decodes of the original`(_ name: String) throws {
-    let path = Recordings.path(name)
+    let path = PackageFolder.capture(name)
     let events = try EventList.events(of: path, options: .init()).events
     let ports = Set(
       events.compactMap { event -> String? in

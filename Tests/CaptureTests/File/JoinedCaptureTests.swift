@@ -12,13 +12,13 @@ import Wire
 
   @Test(
     "The parts that editcap cuts a recording into give what the whole gives",
-    arguments: Recordings.names)
+    arguments: PackageFolder.captured)
   func recordings(_ name: String) throws {
-    let folder = try Folder()
-    let path = Recordings.path(name)
+    let folder = Scratch()
+    let path = PackageFolder.capture(name)
     let whole = try Reading([path])
     for size in [1, max(2, whole.summary.frames / 3), whole.summary.frames] {
-      let parts = try folder.cut(path, every: size)
+      let parts = try Self.cut(path, every: size, in: folder)
       #expect(parts.count == (whole.summary.frames + size - 1) / size)
       for jobs in [1, 2] {
         // Whatever order they are named in.
@@ -38,14 +38,14 @@ import Wire
 
   @Test("A part of another format, and one that is compressed, goes on with the same connections")
   func formats() throws {
-    let folder = try Folder()
-    let path = Recordings.path("qos-levels-v311")
+    let folder = Scratch()
+    let path = PackageFolder.capture("qos-levels-v311")
     let whole = try Reading([path])
-    var parts = try folder.cut(path, every: 20)
+    var parts = try Self.cut(path, every: 20, in: folder)
     try #require(parts.count > 3)
-    try Child.run(["editcap", "-F", "pcap", parts[1], folder.path("b.pcap")])
-    parts[1] = folder.path("b.pcap")
-    try Child.run(["gzip", "-n", parts[2]])
+    try Self.run(["editcap", "-F", "pcap", parts[1], folder.file("b.pcap")])
+    parts[1] = folder.file("b.pcap")
+    try Self.run(["gzip", "-n", parts[2]])
     parts[2] += ".gz"
     let joined = try Reading(CaptureJoint.inOrder(parts))
     // Without its nanoseconds a part of pcap has other times.
@@ -56,10 +56,10 @@ import Wire
 
   @Test("Captures that were taken at the same time are no parts of one")
   func overlap() throws {
-    let folder = try Folder()
-    let first = try folder.write("a.pcap", Self.session(from: 0, to: 20))
-    let second = try folder.write("b.pcap", Self.session(from: 10, to: 30))
-    let near = try folder.write("c.pcap", Self.session(from: 19, to: 30))
+    let folder = Scratch()
+    let first = try folder.write(Self.session(from: 0, to: 20), to: "a.pcap").path
+    let second = try folder.write(Self.session(from: 10, to: 30), to: "b.pcap").path
+    let near = try folder.write(Self.session(from: 19, to: 30), to: "c.pcap").path
     let error = #expect(throws: CaptureError.self) { try Reading([first, second]) }
     #expect(error?.code == .outOfOrder && error?.file == second && error?.frame == 1)
     #expect(
@@ -73,10 +73,11 @@ import Wire
 
   @Test("A recording is no part of a capture")
   func recording() throws {
-    let folder = try Folder()
-    let first = try folder.write("a.pcap", Self.session(from: 0, to: 2))
+    let folder = Scratch()
+    let first = try folder.write(Self.session(from: 0, to: 2), to: "a.pcap").path
     let second = try folder.write(
-      "b.jsonl", Array(#"{"reprise":1,"source":{"kind":"client"}}"#.utf8) + [10])
+      Array(#"{"reprise":1,"source":{"kind":"client"}}"#.utf8) + [10], to: "b.jsonl"
+    ).path
     let error = #expect(throws: CaptureError.self) { try CaptureJoint.inOrder([first, second]) }
     #expect(
       error?.description == "\(second): this is a recording, and no part of a capture; name it "
@@ -89,10 +90,11 @@ import Wire
     "Bytes that are missing where a part begins tell that one was not named",
     arguments: [true, false])
   func missingPart(isMissing: Bool) throws {
-    let folder = try Folder()
+    let folder = Scratch()
     let parts = try (0..<3).map { part in
       try folder.write(
-        "\(part).pcap", Self.session(from: part * 10, to: part * 10 + 9, opens: part == 0))
+        Self.session(from: part * 10, to: part * 10 + 9, opens: part == 0), to: "\(part).pcap"
+      ).path
     }
     let read = try Reading(isMissing ? [parts[0], parts[2]] : parts)
     let note =
@@ -105,10 +107,10 @@ import Wire
 
   @Test("A part that is cut is read to the cut, and the next one goes on")
   func cutPart() throws {
-    let folder = try Folder()
+    let folder = Scratch()
     let bytes = Self.session(from: 0, to: 9)
-    let first = try folder.write("a.pcap", Array(bytes.dropLast(3)))
-    let second = try folder.write("b.pcap", Self.session(from: 10, to: 19, opens: false))
+    let first = try folder.write(Array(bytes.dropLast(3)), to: "a.pcap").path
+    let second = try folder.write(Self.session(from: 10, to: 19, opens: false), to: "b.pcap").path
     let read = try Reading([first, second])
     #expect(read.summary.lacksParts)
     #expect(read.summary.joints.map(\.firstFrame) == [1, 13])
@@ -185,43 +187,16 @@ import Wire
     var withoutTimes: String { lines.replacing(/"time":"[^"]*"/, with: "") }
   }
 
-  /// A folder that goes with the test.
-  private final class Folder {
-    private let url = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
-
-    init() throws {
-      try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
-    }
-
-    deinit { try? FileManager.default.removeItem(at: url) }
-
-    func path(_ name: String) -> String { url.appending(path: name).path }
-
-    func write(_ name: String, _ bytes: [UInt8]) throws -> String {
-      try Data(bytes).write(to: url.appending(path: name))
-      return path(name)
-    }
-
-    /// Cuts a capture into parts of so many frames.
-    func cut(_ path: String, every size: Int) throws -> [String] {
-      let parts = url.appending(path: UUID().uuidString)
-      try FileManager.default.createDirectory(at: parts, withIntermediateDirectories: true)
-      try Child.run(["editcap", "-c", "\(size)", path, parts.appending(path: "part.pcapng").path])
-      return try FileManager.default.contentsOfDirectory(atPath: parts.path).sorted().map {
-        parts.appending(path: $0).path
-      }
-    }
+  /// Cuts a capture into parts of so many frames.
+  private static func cut(_ path: String, every size: Int, in folder: Scratch) throws -> [String] {
+    let parts = folder.directory.appending(path: UUID().uuidString)
+    try FileManager.default.createDirectory(at: parts, withIntermediateDirectories: true)
+    try run(["editcap", "-c", "\(size)", path, parts.appending(path: "part.pcapng").path])
+    return PackageFolder.files(in: parts.path).map { parts.appending(path: $0).path }
   }
 
-  private enum Child {
-    static func run(_ command: [String]) throws {
-      let process = Process()
-      process.executableURL = URL(filePath: "/usr/bin/env")
-      process.arguments = command
-      try process.run()
-      process.waitUntilExit()
-      try #require(
-        process.terminationStatus == 0, "\(command[0]) is needed: make setup installs it")
-    }
+  private static func run(_ command: [String]) throws {
+    let status = try ProgramRun(command).status
+    try #require(status == 0, "\(command[0]) is needed: make setup installs it")
   }
 }

@@ -37,7 +37,7 @@ import Testing
     }
   }
 
-  private static let names = Recordings.names.map { Recordings.path($0) }
+  private static let names = PackageFolder.captured.map { PackageFolder.capture($0) }
 
   private static func recorded(_ path: String) throws -> Ordinary {
     try #require(Ordinary(Array(try Data(contentsOf: URL(filePath: path)))))
@@ -90,17 +90,12 @@ import Testing
   }
 
   @Test func readsWhatEditcapWrites() throws {
-    let path = Recordings.path("qos-levels-v311")
-    let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
-    let process = Process()
-    process.executableURL = URL(filePath: "/usr/bin/env")
-    process.arguments = ["editcap", "-F", "rh6_1pcap", path, folder.path]
-    try process.run()
-    process.waitUntilExit()
-    defer { try? FileManager.default.removeItem(at: folder) }
-    try #require(process.terminationStatus == 0, "editcap is needed: make setup installs it")
+    let path = PackageFolder.capture("qos-levels-v311")
+    let scratch = Scratch()
+    let run = try ProgramRun(["editcap", "-F", "rh6_1pcap", path, scratch.file("a")])
+    try #require(run.status == 0, "editcap is needed: make setup installs it")
     let expected = try Reading(path: path)
-    let seen = try Reading(path: folder.path)
+    let seen = try Reading(path: scratch.file("a"))
     #expect(seen.frames == expected.frames && seen.error == nil)
     #expect(seen.frames.count > 10)
   }

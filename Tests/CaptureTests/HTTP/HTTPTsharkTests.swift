@@ -13,7 +13,6 @@ import Wire
     var method = ""
     var target = ""
     var status = ""
-    var length = ""
     var body = ""
   }
 
@@ -66,9 +65,7 @@ import Wire
   }
 
   @Test(arguments: [1, 2, 3] as [UInt64]) func agreesWithTshark(_ seed: UInt64) throws {
-    let file = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
-    try Data(Self.capture(seed)).write(to: file)
-    defer { try? FileManager.default.removeItem(at: file) }
+    let file = try TemporaryFile(Self.capture(seed))
     let (events, summary) = try EventList.events(
       of: file.path, options: InputOptions(decode: [80: .http]))
     #expect(summary.notes == [] && summary.connections == 4)

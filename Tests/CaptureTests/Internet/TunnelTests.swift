@@ -1,5 +1,6 @@
 import Capture
 import Foundation
+import TestSupport
 import Testing
 
 /// Packets in tunnels and in frames of wireless networks, and what only looks like them.
@@ -279,11 +280,9 @@ import Testing
 
   /// Ports, sequence number and payload of the TCP segment in each frame.
   private static func tshark(_ file: [UInt8]) throws -> [Int: String] {
-    let path = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
-    try Data(file).write(to: path)
-    defer { try? FileManager.default.removeItem(at: path) }
+    let temporary = try TemporaryFile(file)
     let lines = try Tshark.lines(
-      path.path, ["-d", "udp.port==8472,vxlan", "-Y", "tcp"],
+      temporary.path, ["-d", "udp.port==8472,vxlan", "-Y", "tcp"],
       fields: ["frame.number", "tcp.srcport", "tcp.dstport", "tcp.seq_raw", "tcp.payload"])
     var seen: [Int: String] = [:]
     for line in lines {

@@ -131,17 +131,17 @@ import Wire
   ]
 
   @Test(arguments: sessionsOf5) func layoutOf5(_ name: String, _ expected: Rate) throws {
-    let rate = try Self.measure(Recordings.path(name), .v5_0)
+    let rate = try Self.measure(PackageFolder.capture(name), .v5_0)
     #expect(rate == expected)
   }
 
   // What is over WebSocket has its handshake to name it.
-  private static let sessionsOf3 = Recordings.names.filter {
+  private static let sessionsOf3 = PackageFolder.captured.filter {
     !$0.hasSuffix("v5") && $0 != "protocol-v31" && $0 != "mqtt-over-websocket"
   }
 
   @Test(arguments: sessionsOf3) func layoutOf3(_ name: String) throws {
-    let rate = try Self.measure(Recordings.path(name), .v3_1_1)
+    let rate = try Self.measure(PackageFolder.capture(name), .v3_1_1)
     #expect(rate.right == rate.messages && rate.messages >= 10, "\(rate)")
   }
 

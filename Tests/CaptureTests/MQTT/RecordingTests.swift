@@ -6,7 +6,7 @@ import Testing
 @Suite struct RecordingTests {
   static let paths =
     (SharedCaptures.names.map(SharedCaptures.path)
-    + Recordings.names.map(Recordings.path)).filter { path in
+    + PackageFolder.captured.map(PackageFolder.capture)).filter { path in
       ((try? EventList.events(of: path))?.events.isEmpty ?? true) == false
     }
 

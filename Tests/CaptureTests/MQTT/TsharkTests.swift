@@ -6,11 +6,11 @@ import Wire
 
 /// Every recording gives the packets that tshark sees in it, frame by frame.
 @Suite struct TsharkTests {
-  @Test func recordingsAreThere() { #expect(Recordings.names.count >= 5) }
+  @Test func recordingsAreThere() { #expect(PackageFolder.captured.count >= 5) }
 
   /// tshark 4.0 has no MQTT over WebSocket; its frames are compared elsewhere.
-  @Test(arguments: Recordings.names) func agreesWithTshark(_ name: String) throws {
-    let path = Recordings.path(name)
+  @Test(arguments: PackageFolder.captured) func agreesWithTshark(_ name: String) throws {
+    let path = PackageFolder.capture(name)
     let events = try EventList.events(of: path).events
     var ports: Set<String> = []
     var ours: [Packet] = []

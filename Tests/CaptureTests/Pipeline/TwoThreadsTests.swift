@@ -9,9 +9,9 @@ import Wire
 
 /// A capture that two threads read gives what one gives.
 @Suite struct TwoThreadsTests {
-  @Test(arguments: Recordings.names)
+  @Test(arguments: PackageFolder.captured)
   func recordingsGiveTheSame(_ name: String) throws {
-    try Self.compare(Recordings.path(name))
+    try Self.compare(PackageFolder.capture(name))
   }
 
   @Test(.capturesOfOthers, arguments: SharedCaptures.names)

@@ -4,7 +4,7 @@ import Wire
 
 @testable import Capture
 
-/// Who connects to the port of another server is answered by its words, which are no faults of MQTT.
+/// A client that connects to the port of another server is answered by its words, which are no faults of MQTT.
 @Suite struct ForeignAnswerTests {
   private static let words: [[UInt8]] = [
     Array("HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n".utf8),

@@ -11,7 +11,7 @@ import Wire
   /// Recordings of ours, and captures of others where they are.
   private static let captures =
     ["qos-levels-v311", "qos-levels-v5", "mqtt-over-websocket", "session-taken-over"]
-    .map(Recordings.path)
+    .map(PackageFolder.capture)
     + [
       "made-here/g01_mqtt311_qos012.pcap", "made-here/g02_mqtt5_rpc_props.pcap",
       "made-here/g10_snaplen120.pcap", "made-here/g12_port_reuse.pcap",
@@ -42,9 +42,7 @@ import Wire
   }
 
   private static func check(_ bytes: [UInt8], _ comment: Comment) throws {
-    let file = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
-    try Data(bytes).write(to: file)
-    defer { try? FileManager.default.removeItem(at: file) }
+    let file = try TemporaryFile(bytes)
     var toucher = Toucher()
     do {
       let summary = try SessionInput.read(file.path, into: &toucher)

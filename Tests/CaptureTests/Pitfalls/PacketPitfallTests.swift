@@ -5,10 +5,6 @@ import Wire
 
 /// Pitfalls 24, 25, 27, and 29 to 31: packets in segments, wrong packets, and what packets leave out.
 @Suite struct PacketPitfallTests {
-  private static func types(_ tap: Tap, _ peer: Peer) -> [String] {
-    tap.packets(peer).map { MQTTPacketType(firstByte: $0.bytes[0]).name.description }
-  }
-
   // MARK: Packets and segments
 
   @Test("24: all packets of a session in one segment a direction")

@@ -34,11 +34,8 @@ import Testing
     let capture: [UInt8] = [0xD4, 0xC3, 0xB2, 0xA1, 2, 0, 4, 0] + [UInt8](repeating: 0, count: 12)
     let record = [UInt8](repeating: 0xFF, count: 32)
     let recording = Array("{\"reprise\":1}\nnonsense\n".utf8)
-    let folder = FileManager.default.temporaryDirectory.appending(
-      path: "reprise-\(UUID().uuidString)")
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(at: folder) }
-    let path = folder.appending(path: name).path
+    let folder = Scratch()
+    let path = folder.file(name)
     let bytes = name.hasSuffix("pcap") ? capture + record : recording
     try Data(bytes).write(to: URL(filePath: path))
     var events = EventList()

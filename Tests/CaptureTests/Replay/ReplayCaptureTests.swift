@@ -44,10 +44,10 @@ private func replay(_ client: ReplayClient) async throws -> [ClientEvent] {
     return (whole.subtracting(broken), whole.intersection(broken))
   }
 
-  @Test(arguments: Recordings.names) func everyConnectionOfOursCanBeReplayed(
+  @Test(arguments: PackageFolder.captured) func everyConnectionOfOursCanBeReplayed(
     _ name: String
   ) async throws {
-    let path = Recordings.path(name)
+    let path = PackageFolder.capture(name)
     for connection in try Self.connections(path).whole {
       let client = try ReplayClient(contentsOf: path, of: .connection(connection))
       #expect(try await replay(client).last == .ended)
@@ -114,7 +114,7 @@ private func replay(_ client: ReplayClient) async throws -> [ClientEvent] {
 
   @Test(arguments: ["session.jsonl", "capture.pcap"])
   func aFileThatIsCutIsReplayedToTheCut(_ file: String) async throws {
-    let path = Recordings.folder.appending(path: "account-bind/\(file)").path
+    let path = PackageFolder.path("Recordings/account-bind/\(file)")
     let whole = try Data(contentsOf: URL(filePath: path))
     let cut = FileManager.default.temporaryDirectory.appending(path: "\(UUID())-\(file)")
     defer { try? FileManager.default.removeItem(at: cut) }
@@ -130,7 +130,7 @@ private func replay(_ client: ReplayClient) async throws -> [ClientEvent] {
 
   /// What to type next can be typed, whatever the file is called.
   @Test func aFileWithASpaceIsQuoted() async throws {
-    let path = Recordings.folder.appending(path: "account-bind/session.jsonl").path
+    let path = PackageFolder.path("Recordings/account-bind/session.jsonl")
     let folder = FileManager.default.temporaryDirectory.appending(path: "it's \(UUID())")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: folder) }
@@ -144,7 +144,7 @@ private func replay(_ client: ReplayClient) async throws -> [ClientEvent] {
 
   @Test func aRefusedMessageIsTold() async throws {
     let client = try ReplayClient(
-      contentsOf: Recordings.path("refused-connections"), of: .client("curious-5"))
+      contentsOf: PackageFolder.capture("refused-connections"), of: .client("curious-5"))
     #expect(client.capabilities.contains(.refusals))
     let events = try await replay(client)
     try client.finish()
@@ -157,7 +157,7 @@ private func replay(_ client: ReplayClient) async throws -> [ClientEvent] {
 
   @Test func resumedSessionIsOneLife() async throws {
     let client = try ReplayClient(
-      contentsOf: Recordings.path("session-resumption-v311"), of: .client("controller"))
+      contentsOf: PackageFolder.capture("session-resumption-v311"), of: .client("controller"))
     let events = try await replay(client)
     try client.finish()
     #expect(events.filter { if case .connected = $0 { true } else { false } }.count > 1)
@@ -199,7 +199,7 @@ private func replay(_ client: ReplayClient) async throws -> [ClientEvent] {
 
   /// What MQTT in WebSocket says is replayed, and its frames are not.
   @Test func packetsInWebSocketAreReplayed() async throws {
-    let path = Recordings.path("mqtt-over-websocket")
+    let path = PackageFolder.capture("mqtt-over-websocket")
     let connections = try Self.connections(path).whole.sorted()
     #expect(!connections.isEmpty)
     for connection in connections {

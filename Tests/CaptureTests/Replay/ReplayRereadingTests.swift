@@ -19,15 +19,17 @@ import Testing
     }
   }
 
-  @Test(arguments: Recordings.names) func recordingsOfOursSayTheSameAgain(_ name: String) throws {
-    let path = Recordings.path(name)
+  @Test(arguments: PackageFolder.captured) func recordingsOfOursSayTheSameAgain(_ name: String)
+    throws
+  {
+    let path = PackageFolder.capture(name)
     let kept = try Self.dialogues(path, keeping: nil)
     #expect(!kept.isEmpty)
     #expect(try Self.dialogues(path, keeping: 0) == kept)
   }
 
   @Test func recordingsAreReadAgain() async throws {
-    let path = Recordings.folder.appending(path: "account-bind/session.jsonl").path
+    let path = PackageFolder.path("Recordings/account-bind/session.jsonl")
     let kept = try Self.dialogues(path, keeping: nil)
     #expect(kept.first?.isEmpty == false)
     #expect(try Self.dialogues(path, keeping: 0) == kept)

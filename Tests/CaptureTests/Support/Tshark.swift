@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// What tshark, which is no relative of this package, makes of a file.
@@ -11,17 +12,9 @@ enum Tshark {
   /// - Returns: A line for each frame that the filter lets through.
   /// - Throws: What keeps tshark from running.
   static func lines(_ path: String, _ words: [String], fields: [String]) throws -> [Substring] {
-    let process = Process()
-    process.executableURL = URL(filePath: "/usr/bin/env")
-    process.arguments =
-      ["tshark", "-n", "-r", path] + words + ["-T", "fields"] + fields.flatMap { ["-e", $0] }
-    let pipe = Pipe()
-    process.standardOutput = pipe
-    process.standardError = FileHandle.nullDevice
-    try process.run()
-    let output = pipe.fileHandleForReading.readDataToEndOfFile()
-    process.waitUntilExit()
-    try #require(process.terminationStatus == 0, "tshark is needed: make setup installs it")
-    return String(decoding: output, as: UTF8.self).split(separator: "\n")
+    let run = try ProgramRun(
+      ["tshark", "-n", "-r", path] + words + ["-T", "fields"] + fields.flatMap { ["-e", $0] })
+    try #require(run.status == 0, "tshark is needed: make setup installs it")
+    return run.lines
   }
 }

@@ -129,17 +129,6 @@ struct Streams: TCPConsumer {
 /// Digests by the system's own tool, which owes this package nothing.
 enum Digest {
   static func sha256(of bytes: [UInt8]) throws -> String {
-    let file = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
-    try Data(bytes).write(to: file)
-    defer { try? FileManager.default.removeItem(at: file) }
-    let process = Process()
-    process.executableURL = URL(filePath: "/usr/bin/env")
-    process.arguments = ["sha256sum", file.path]
-    let pipe = Pipe()
-    process.standardOutput = pipe
-    try process.run()
-    let output = pipe.fileHandleForReading.readDataToEndOfFile()
-    process.waitUntilExit()
-    return String(decoding: output, as: UTF8.self)
+    try ProgramRun(["sha256sum"], input: bytes).output
   }
 }

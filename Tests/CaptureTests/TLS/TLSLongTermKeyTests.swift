@@ -25,10 +25,8 @@
     private static func withKey<Value>(
       _ text: String, _ body: (String) throws -> Value
     ) throws -> Value {
-      let path = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
-      try Data(text.utf8).write(to: path)
-      defer { try? FileManager.default.removeItem(at: path) }
-      return try body(path.path)
+      let temporary = try TemporaryFile(Array(text.utf8))
+      return try body(temporary.path)
     }
 
     private static func isWhole(_ tap: Tap) -> Bool {
@@ -223,15 +221,7 @@
 
     @Test func `the key of another server decrypts nothing`() throws {
       let session = try TLSSessions.named("AES128-SHA")
-      let process = Process()
-      process.executableURL = URL(filePath: "/usr/bin/env")
-      process.arguments = ["openssl", "genrsa", "2048"]
-      let pipe = Pipe()
-      process.standardOutput = pipe
-      process.standardError = FileHandle.nullDevice
-      try process.run()
-      let text = String(decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-      process.waitUntilExit()
+      let text = try ProgramRun(["openssl", "genrsa", "2048"]).output
       let key = try Self.withKey(text) { try TLSServerKey($0) }
       let tap = Tap(session.dialogue().segments, secrets: TLSSecrets(serverKey: key))
       #expect(tap.events.count == 1 && tap.notes.count == 1)

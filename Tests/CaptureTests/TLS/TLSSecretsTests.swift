@@ -16,10 +16,8 @@
     private static func withFile<Value>(
       _ content: [UInt8], _ body: (String) throws -> Value
     ) throws -> Value {
-      let path = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
-      try Data(content).write(to: path)
-      defer { try? FileManager.default.removeItem(at: path) }
-      return try body(path.path)
+      let temporary = try TemporaryFile(content)
+      return try body(temporary.path)
     }
 
     /// The session as pcapng, with its key log behind a number of frames.

@@ -1,5 +1,6 @@
 import Foundation
 import RepriseCore
+import TestSupport
 import Testing
 
 @testable import Capture
@@ -94,18 +95,11 @@ enum TLSSessions {
   private static let played = Result { try play() }
 
   private static func play() throws -> [String: Recorded] {
-    let folder = FileManager.default.temporaryDirectory.appending(path: "tls-\(UUID().uuidString)")
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(at: folder) }
-    let process = Process()
-    process.executableURL = URL(filePath: "/usr/bin/env")
-    let script = URL(filePath: #filePath).deletingLastPathComponent()
-      .appending(path: "sessions.py").path
-    process.arguments = ["python3", script, folder.path]
-    try process.run()
-    process.waitUntilExit()
-    try #require(process.terminationStatus == 0, "python3 and openssl are needed: make setup")
-    return try names.reduce(into: [:]) { $0[$1.0] = try recorded($1.0, folder) }
+    let folder = Scratch()
+    let script = PackageFolder.path("Tests/CaptureTests/TLS/sessions.py")
+    let run = try ProgramRun(["python3", script, folder.path])
+    try #require(run.status == 0, "python3 and openssl are needed: make setup")
+    return try names.reduce(into: [:]) { $0[$1.0] = try recorded($1.0, folder.directory) }
   }
 
   private static func recorded(_ name: String, _ folder: URL) throws -> Recorded {

@@ -14,11 +14,9 @@
     @Test(arguments: names)
     func `tshark sees the same control packets in the same frames`(_ name: String) throws {
       let session = try TLSSessions.named(name)
-      let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
-      try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-      defer { try? FileManager.default.removeItem(at: folder) }
-      let capture = folder.appending(path: "tls.pcap")
-      let keys = folder.appending(path: "keys.log")
+      let folder = Scratch()
+      let capture = folder.directory.appending(path: "tls.pcap")
+      let keys = folder.directory.appending(path: "keys.log")
       var file = PcapBuilder(linkType: 101)
       file.records = session.dialogue().segments.enumerated().map { index, segment in
         let packet = Readout.packet(segment)

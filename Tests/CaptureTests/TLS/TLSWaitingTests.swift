@@ -76,11 +76,9 @@
 
     /// What is read of the same session when the capture and its keys lie there.
     private static func offline(_ live: Live, _ keys: String) throws -> Readout {
-      let path = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
-      try Data(keys.utf8).write(to: path)
-      defer { try? FileManager.default.removeItem(at: path) }
+      let temporary = try TemporaryFile(Array(keys.utf8))
       return try Readout(
-        file: Live.pcapng(live.session), options: InputOptions(keyLogs: [path.path]))
+        file: Live.pcapng(live.session), options: InputOptions(keyLogs: [temporary.path]))
     }
 
     private static let names = [
@@ -181,16 +179,14 @@
     /// What waits is part of what may be kept.
     @Test func `what waits is given up where memory is short`() throws {
       let session = try TLSSessions.named("TLS_AES_128_GCM_SHA256")
-      let path = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
-      try Data().write(to: path)
-      defer { try? FileManager.default.removeItem(at: path) }
+      let temporary = try TemporaryFile([])
       let list = Live.List()
-      var frames = try FrameSession(live: InputOptions(keyLogs: [path.path], memory: 20_000)) {
+      var frames = try FrameSession(live: InputOptions(keyLogs: [temporary.path], memory: 20_000)) {
         list.events.consume($0)
       }
       var reader = try CaptureReader(ByteSource(bytes: Live.pcapng(session)))
       while let frame = try reader.next() { frames.take(frame) }
-      try Data(session.keys.utf8).write(to: path)
+      try Data(session.keys.utf8).write(to: URL(filePath: temporary.path))
       let notes = try frames.finish(frames: reader.framesRead).notes
       #expect(notes.contains { $0.contains("more than --memory allows") })
       #expect(list.events.events.count == 1)

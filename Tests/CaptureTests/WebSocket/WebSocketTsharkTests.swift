@@ -8,7 +8,7 @@ import Wire
 @Suite struct WebSocketTsharkTests {
   static let paths =
     WebSocketReferenceTests.names.map(SharedCaptures.path)
-    + Recordings.names.filter { $0.contains("websocket") }.map(Recordings.path)
+    + PackageFolder.captured.filter { $0.contains("websocket") }.map(PackageFolder.capture)
 
   @Test func recordingsAreThere() { #expect(!Self.paths.isEmpty) }
 

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Wire
 
 /// A capture that is made to take memory or time, written to a file piece by piece: IPv4 without a

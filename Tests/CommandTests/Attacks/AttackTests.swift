@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 import Wire
 import WireDeflate
@@ -202,7 +203,7 @@ import WireDeflate
 
   @Test("What a judge gives up is said, and accuses nobody")
   func judgeGivesUp() throws {
-    let scratch = try Scratch()
+    let scratch = Scratch()
     let file = try AttackCapture(in: scratch)
     for connection in 0..<4 { try file.openMQTT(connection) }
     for _ in 0..<2 {
@@ -233,7 +234,7 @@ import WireDeflate
 
   @Test("A capture takes no more memory than it may", arguments: attacks)
   func capture(_ attack: Attack) throws {
-    let scratch = try Scratch()
+    let scratch = Scratch()
     let file = try AttackCapture(in: scratch)
     try attack.write(file)
     try file.finish()
@@ -251,7 +252,7 @@ import WireDeflate
   /// Each value is three bytes in the file; with room for 16 members in each object it took 700.
   @Test("A line of JSON takes no more memory than it may", arguments: ["{}", "[]", #"{"":0}"#])
   func line(_ value: String) throws {
-    let scratch = try Scratch()
+    let scratch = Scratch()
     let values = Array(repeating: value, count: 100_000).joined(separator: ",")
     let file = try scratch.write(
       SampleRecording.text + #"{"x":["# + values + "]}\n", to: "line.jsonl")
@@ -260,7 +261,7 @@ import WireDeflate
 
   @Test("What is written of a bomb is said, once, when it is much more than there was")
   func bomb() throws {
-    let scratch = try Scratch()
+    let scratch = Scratch()
     let file = try AttackCapture(in: scratch)
     try file.openWebSocket(0)
     let message = Self.deflated([UInt8](repeating: 0x78, count: Self.mebibyte))
@@ -288,7 +289,7 @@ import WireDeflate
 
   @Test("A bomb is inflated up to a bound, which is said, and accuses nobody")
   func bombOfMessages() throws {
-    let scratch = try Scratch()
+    let scratch = Scratch()
     let file = try AttackCapture(in: scratch)
     try file.openWebSocket(0)
     let connect = MQTTPacket(.connect(.init(clientID: "c")), version: .v3_1_1)
@@ -315,7 +316,7 @@ import WireDeflate
 
   @Test("What inspect writes of a bomb of many packets is said for the file that is one, once")
   func bombOfLines() throws {
-    let scratch = try Scratch()
+    let scratch = Scratch()
     let file = try AttackCapture(in: scratch)
     try file.openMQTT(0)
     let publish: [UInt8] = [0x30, 18, 0, 1, 0x74] + [UInt8](repeating: 0x78, count: 15)

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 
 /// The built command, run with memory that is filled with a pattern when it is taken and given back,
 /// and what that took of the machine.
@@ -22,10 +23,10 @@ struct MeasuredProcess {
   /// - Returns: How it ended, and what it took.
   /// - Throws: What the system says when it can not be run.
   static func run(_ words: [String]) throws -> MeasuredProcess {
-    let scratch = try Scratch()
+    let scratch = Scratch()
     let typed = words.map(RepriseProcess.quoted).joined(separator: " ")
     let result = try RepriseProcess.shell(
-      "MALLOC_PERTURB_=170 /usr/bin/time -q -o \(RepriseProcess.quoted(scratch.path("usage"))) "
+      "MALLOC_PERTURB_=170 /usr/bin/time -q -o \(RepriseProcess.quoted(scratch.file("usage"))) "
         + "-f '%M %U %S' $reprise \(typed) >/dev/null")
     let figures = try scratch.read("usage").split { $0 == " " || $0 == "\n" }
       .compactMap { Double($0) }

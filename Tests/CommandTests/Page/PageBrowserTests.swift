@@ -1,21 +1,21 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// What a user sees and does in Chromium.
 @Suite struct PageBrowserTests {
-  private static let capture = URL(filePath: #filePath).deletingLastPathComponent()
-    .appending(path: "../../../Recordings/qos-levels-v311/capture.pcap").standardized.path
+  private static let capture = PackageFolder.capture("qos-levels-v311")
 
   @Test func isReadFilteredAndWalkedThrough() throws {
     // What if its filter had been a bad one?
-    let scratch = try Scratch()
-    let recording = scratch.path("session.jsonl")
+    let scratch = Scratch()
+    let recording = scratch.file("session.jsonl")
     let converted = try RepriseProcess.run(["convert", Self.capture, "-o", recording])
     try #require(converted.status == 0, "\(converted.errors)")
     try scratch.write(
       try scratch.read("session.jsonl").replacing("plant/boiler/#", with: "plant#/boiler"),
       to: "session.jsonl")
-    let page = scratch.path("page.html")
+    let page = scratch.file("page.html")
     let made = try RepriseProcess.run(["inspect", "--format", "html", recording, "-o", page])
     #expect(made.status == 0 && made.errors == "")
     let filter = "PUBLISH and qos > 0 or SUBSCRIBE"
@@ -81,9 +81,9 @@ import Testing
   }
 
   @Test func showsEveryKindOfEvent() throws {
-    let scratch = try Scratch()
+    let scratch = Scratch()
     let recording = try scratch.write(MixedSession.text, to: "session.jsonl").path
-    let page = scratch.path("page.html")
+    let page = scratch.file("page.html")
     let made = try RepriseProcess.run(["inspect", "--format", "html", recording, "-o", page])
     #expect(made.status == 0 && made.errors == "")
     let seen = try #require(try BrowserProcess.run(["hostile", page]).first as? [String: Any])
@@ -94,13 +94,13 @@ import Testing
 
   /// Every byte of every packet belongs to a field, and those of a field are its value.
   @Test func findsTheFieldsInTheBytes() throws {
-    let scratch = try Scratch()
+    let scratch = Scratch()
     let recordings = URL(filePath: Self.capture).deletingLastPathComponent()
       .deletingLastPathComponent()
     let files = PageFilterTests.captures.map {
       recordings.appending(path: "\($0)/capture.pcap").path
     }
-    let page = scratch.path("page.html")
+    let page = scratch.file("page.html")
     let made = try RepriseProcess.run(
       ["inspect", "--format", "html", "--show-secrets", "-o", page] + files)
     #expect(made.status == 0 && made.errors == "")
@@ -120,9 +120,9 @@ import Testing
 
   /// Texts that would be markup, or end the block that they stand in, in every place that a packet has for one.
   @Test func showsMarkupAsText() throws {
-    let scratch = try Scratch()
+    let scratch = Scratch()
     let recording = try scratch.write(HostileSession.text, to: "session.jsonl").path
-    let page = scratch.path("page.html")
+    let page = scratch.file("page.html")
     let made = try RepriseProcess.run(["inspect", "--format", "html", recording, "-o", page])
     #expect(made.status == 0 && made.errors == "")
     let seen = try #require(try BrowserProcess.run(["hostile", page]).first as? [String: Any])

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// The page and `inspect --filter` choose the same events, and find the same mistakes.
@@ -96,7 +97,7 @@ import Testing
   }
 
   @Test func choosesAsTheCommandDoes() throws {
-    let scratch = try Scratch()
+    let scratch = Scratch()
     let mixed = try scratch.write(MixedSession.text, to: "mixed.jsonl").path
     let recordings = Self.folder.appending(path: "../../../Recordings").standardized
     let files =
@@ -105,7 +106,7 @@ import Testing
         recordings.appending(path: "\($0)/capture.pcap").path
       }
     // With secrets, as the command compares what it does not show.
-    let page = scratch.path("page.html")
+    let page = scratch.file("page.html")
     let made = try RepriseProcess.run(
       ["inspect", "--format", "html", "--show-secrets", "-o", page] + files)
     #expect(made.status == 0 && made.errors == "")
@@ -157,7 +158,7 @@ enum BrowserProcess {
   static func run(_ words: [String], input: String = "") throws -> [Any] {
     let folder = URL(filePath: #filePath).deletingLastPathComponent()
     let package = folder.appending(path: "../../..").standardized
-    let scratch = try Scratch()
+    let scratch = Scratch()
     let given = try scratch.write(input, to: "input").path
     let line =
       [

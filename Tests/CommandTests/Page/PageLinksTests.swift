@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// What the page takes for request and answer, and for message and delivery.
@@ -54,11 +55,11 @@ import Testing
   ]
 
   @Test func joinsWhatBelongsTogether() throws {
-    let scratch = try Scratch()
+    let scratch = Scratch()
     let lines = Self.events.map { Self.line($0.connection, $0.sender, $0.fields) }
     let recording = try scratch.write(
       ([SampleRecording.header] + lines).joined(separator: "\n") + "\n", to: "session.jsonl")
-    let page = scratch.path("page.html")
+    let page = scratch.file("page.html")
     let made = try RepriseProcess.run(
       ["inspect", "--format", "html", recording.path, "-o", page])
     #expect(made.status == 0 && made.errors == "")
@@ -95,7 +96,7 @@ import Testing
     "Requests over WebSocket have their answers by the keys of the SDK, or those of a file",
     arguments: [false, true])
   func joinsRequests(hasEnvelope: Bool) throws {
-    let scratch = try Scratch()
+    let scratch = Scratch()
     let id = hasEnvelope ? "no" : "uniqueId"
     let lines = [
       // 1: two at a time, answered in the other order; on another connection the same number.
@@ -111,7 +112,7 @@ import Testing
     ]
     let recording = try scratch.write(
       ([SampleRecording.header] + lines).joined(separator: "\n") + "\n", to: "session.jsonl")
-    let page = scratch.path("page.html")
+    let page = scratch.file("page.html")
     let envelope = try scratch.write(#"{"id":"no"}"#, to: "envelope.json").path
     let made = try RepriseProcess.run(
       ["inspect", "--format", "html", recording.path, "-o", page]
@@ -122,7 +123,7 @@ import Testing
   }
 
   @Test func tellsKeysToAPageAlone() throws {
-    let scratch = try Scratch()
+    let scratch = Scratch()
     let recording = try scratch.write(SampleRecording.header + "\n", to: "session.jsonl").path
     let result = try RepriseProcess.run(["inspect", "--envelope", "e.json", recording])
     #expect(result.status == 2)

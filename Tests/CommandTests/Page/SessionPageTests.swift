@@ -1,14 +1,14 @@
 import Foundation
+import TestSupport
 import Testing
 import Wire
 
 /// What `inspect --format html` writes.
 @Suite struct SessionPageTests {
-  private let scratch: Scratch
+  private let scratch = Scratch()
   private let file: String
 
   init() throws {
-    scratch = try Scratch()
     file = try scratch.write(SampleRecording.text, to: "a.jsonl").path
   }
 
@@ -94,7 +94,7 @@ import Wire
     // In base 64, as bytes have it, in all three of its places in a group.
     let secrets = ["geheim", "Z2VoZWlt", "dlaGVpb", "nZWhlaW"]
     for secret in secrets { #expect(!hidden.contains(secret), "\(secret)") }
-    let path = scratch.path("secret.html")
+    let path = scratch.file("secret.html")
     let result = try RepriseProcess.run(
       ["inspect", "--format", "html", "--show-secrets", file, "-o", path])
     #expect(result.status == 0)
@@ -163,7 +163,7 @@ import Wire
       SampleRecording.long(3_000) + bad + "\n" + SampleRecording.long(0).split(separator: "\n")[3]
       + "\n"
     let recording = try scratch.write(text, to: "long.jsonl").path
-    let path = scratch.path("page.html")
+    let path = scratch.file("page.html")
     let result = try RepriseProcess.run(
       ["inspect", "--format", "html", "--most-events", "1010", recording, "-o", path])
     #expect(result.status == 0)
@@ -236,11 +236,11 @@ import Wire
   @Test func leavesThePageOfBeforeWhereNothingCanBeRead() throws {
     try scratch.write("before", to: "page.html")
     let result = try RepriseProcess.run(
-      ["inspect", "--format", "html", scratch.path("none"), "-o", scratch.path("page.html")])
+      ["inspect", "--format", "html", scratch.file("none"), "-o", scratch.file("page.html")])
     #expect(result.status == 2 && result.errors.contains("none: "))
     #expect(try scratch.read("page.html") == "before")
     let half = try RepriseProcess.run(
-      ["inspect", "--format", "html", scratch.path("none"), file, "-o", scratch.path("page.html")])
+      ["inspect", "--format", "html", scratch.file("none"), file, "-o", scratch.file("page.html")])
     #expect(half.status == 2 && half.errors == result.errors)
     #expect(try numbers(scratch.read("page.html")) == [1, 2, 3])
   }

@@ -132,7 +132,7 @@ extension SharedCase {
       $0.on(2) { $0.say(.client, "a", "1") }
       $0.say(.server, "a", "1", qos: 1, id: 1)
       $0.acknowledge(.client, .puback, 1)
-      // Nobody in the capture has published it.
+      // No client in the capture has published it.
       $0.say(.server, "a", "2")
       $0.part()
     },

@@ -7,8 +7,6 @@ extension SharedCase {
   /// Messages that somebody else may have said again, answers that may wait, and servers that share an address.
   static let saidAgain: [SharedCase] = messages + answers + servers
 
-  private static let user = MQTTProperty(.userProperty, .pair("k", "v"))
-
   private static let messages: [SharedCase] = [
     SharedCase(
       "a message that was refused comes without its User Property", in: [.v5_0],

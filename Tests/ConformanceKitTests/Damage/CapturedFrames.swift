@@ -47,12 +47,6 @@ struct CapturedFrames {
     }
   }
 
-  /// The directions in which segments went, in the order of their first ones.
-  var ways: [CapturedFrame.Way] {
-    var seen: Set<CapturedFrame.Way> = []
-    return frames.compactMap(\.way).filter { seen.insert($0).inserted }
-  }
-
   /// Hands on the events of the frames as the reader of a capture does.
   func read(_ emit: @escaping (borrowing EventView) -> Void) {
     var dissector = FrameDissector()

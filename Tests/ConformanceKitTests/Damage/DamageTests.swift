@@ -7,9 +7,6 @@ import Testing
 /// Damage to a capture never makes an accusation: what fails on damaged frames fails on all of them.
 @Suite("Damaged captures")
 struct DamageTests {
-  private static let package = URL(filePath: #filePath).deletingLastPathComponent()
-    .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-
   /// How many variants there are of each kind of damage to each capture.
   private static let seeds: UInt64 = {
     let environment = ProcessInfo.processInfo.environment
@@ -19,13 +16,9 @@ struct DamageTests {
   }()
 
   /// Captures of this package, relative to its recordings.
-  static let recordings: [String] = {
-    let folder = package.appending(path: "Recordings")
-    let paths = FileManager.default.enumerator(atPath: folder.path)?.compactMap { $0 as? String }
-    return (paths ?? []).filter { path in
-      path.hasSuffix("/capture.pcap") || sdk.contains(path)
-    }.sorted()
-  }()
+  static let recordings = PackageFolder.recorded.filter {
+    $0.hasSuffix("/capture.pcap") || sdk.contains($0)
+  }
 
   /// Sessions of the SDK over WebSocket: each with another kind of end, or other traffic.
   private static let sdk: Set<String> = [
@@ -51,7 +44,7 @@ struct DamageTests {
   func recordings() throws {
     #expect(Self.recordings.count >= 25)
     try Self.damage(
-      Self.recordings.map { Self.package.appending(path: "Recordings/\($0)").path })
+      Self.recordings.map { PackageFolder.path("Recordings/\($0)") })
   }
 
   @Test(
@@ -67,7 +60,7 @@ struct DamageTests {
     arguments: Damage.allCases.filter(\.keepsAll))
   func keepsAll(_ kind: Damage) throws {
     for path in Self.recordings {
-      let whole = try CapturedFrames(path: Self.package.appending(path: "Recordings/\(path)").path)
+      let whole = try CapturedFrames(path: PackageFolder.path("Recordings/\(path)"))
       let expected = Self.streams(whole.events)
       for seed in 0..<Self.seeds {
         let told = Self.streams(kind.apply(to: whole, seed: seed).events)

@@ -26,7 +26,7 @@ struct DirectionTwinTests {
     var description: String { "\(clause) @\(frame)" }
   }
 
-  /// Who sent the packets of MQTT in a frame.
+  /// The sender of the packets of MQTT in a frame.
   private struct Sender: Hashable {
     var frame: Int
     var sender: Peer
@@ -102,11 +102,8 @@ struct DirectionTwinTests {
 
   @Test("A recording accuses nobody of more where the roles are known from the bytes alone")
   func recordings() throws {
-    let package = (0..<4).reduce(URL(filePath: #filePath)) { url, _ in
-      url.deletingLastPathComponent()
-    }
     try expectWeaker(
-      DamageTests.recordings.map { package.appending(path: "Recordings/\($0)").path },
+      DamageTests.recordings.map { PackageFolder.path("Recordings/\($0)") },
       tellsSenders: true)
   }
 

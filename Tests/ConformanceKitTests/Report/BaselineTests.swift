@@ -125,7 +125,7 @@ struct BaselineTests {
     let new = try report(many + ["b#"], limit: 2)
     #expect(new.results[0].findings.count == 3)
     #expect(told(new.accepting(known, on: "")) == "fails: failed")
-    // Nobody knows what is not listed.
+    // What is not listed is not known.
     let blind = try report(many, limit: 2, listsEachKind: false)
     #expect(told(blind.accepting(known, on: "")) == "fails: failed")
   }

@@ -18,10 +18,6 @@ struct MergingTests {
     return judge.report(toolVersion: "1")
   }
 
-  private func read(_ report: ConformanceReport, _ name: String) throws -> ConformanceReport {
-    try ConformanceReport(reading: ReportDocument(reading: report.json(), file: name))
-  }
-
   /// Files of all kinds: with findings of one cause, more than are listed, of other protocols, and undecided.
   private var files: [(String, [Event])] {
     let many = script {
@@ -65,8 +61,8 @@ struct MergingTests {
     #expect(whole.results.contains { $0.violated > $0.findings.count })
     #expect(whole.results.flatMap(\.findings).contains { $0.sameCauseAs != nil })
     #expect(whole.count(.inconclusive) > 0 && whole.count(isStrict ? .failed : .notFollowed) > 0)
-    #expect(try read(whole, "r").json() == whole.json())
-    #expect(try read(whole, "r").text(color: false) == whole.text(color: false))
+    #expect(try ConformanceReport.reread(whole, "r").json() == whole.json())
+    #expect(try ConformanceReport.reread(whole, "r").text(color: false) == whole.text(color: false))
   }
 
   @Test(
@@ -74,10 +70,11 @@ struct MergingTests {
   func unread() throws {
     let missing = UnreadInput(file: "b", reason: "no such file")
     let first = try report([files[0], ("b", [])]).lacking([missing])
-    #expect(try read(first, "r").json() == first.json())
+    #expect(try ConformanceReport.reread(first, "r").json() == first.json())
     let last = try report([files[2], ("x", [])]).lacking([UnreadInput(file: "x", reason: "cut")])
     let merged = try ConformanceReport.merged([
-      ("2", try read(last, "2")), ("1", try read(first, "1")),
+      ("2", try ConformanceReport.reread(last, "2")),
+      ("1", try ConformanceReport.reread(first, "1")),
     ])
     #expect(merged.inputs == ["a", "b", "c", "x"])
     #expect(merged.unread.map(\.file) == ["b", "x"])
@@ -109,7 +106,10 @@ struct MergingTests {
     let all = files
     let whole = try report(all)
     let reports = try parts.enumerated().map { index, places in
-      (name: "\(index)", report: try read(report(places.map { all[$0] }), "\(index)"))
+      (
+        name: "\(index)",
+        report: try ConformanceReport.reread(report(places.map { all[$0] }), "\(index)")
+      )
     }
     let merged = try ConformanceReport.merged(reports)
     #expect(merged.json() == whole.json())
@@ -154,8 +154,8 @@ struct MergingTests {
   @Test("Files that are not in the order of their names stay in that of the parts")
   func order() throws {
     let all = files
-    let one = try read(report([all[3], all[0]]), "1")
-    let two = try read(report([all[1]]), "2")
+    let one = try ConformanceReport.reread(report([all[3], all[0]]), "1")
+    let two = try ConformanceReport.reread(report([all[1]]), "2")
     let merged = try ConformanceReport.merged([("1", one), ("2", two)])
     #expect(merged.inputs == ["d", "a", "b"])
     #expect(merged.json() == (try report([all[3], all[0], all[1]]).json()))
@@ -188,12 +188,13 @@ struct MergingTests {
     alone.hasOwnMessages = true
     let complete = try report([all[1]], options: alone)
     #expect(
-      refusal(first, try read(complete, "2"))
+      refusal(first, try ConformanceReport.reread(complete, "2"))
         == "2: it is on captures and recordings, by --assume complete, and 1 on captures and recordings; "
         + "join reports of one sort")
     let rest = try report([all[3]], options: alone)
     let both = try ConformanceReport.merged([
-      ("1", try read(complete, "1")), ("2", try read(rest, "2")),
+      ("1", try ConformanceReport.reread(complete, "1")),
+      ("2", try ConformanceReport.reread(rest, "2")),
     ])
     #expect(both.json() == (try report([all[1], all[3]], options: alone).json()))
     let headings = both.text(color: false).split(separator: "\n").filter {
@@ -217,7 +218,7 @@ struct MergingTests {
       #expect(error?.description == message)
     }
     let accepted = first.accepting(Baseline(of: first, file: "b", keeping: nil), on: "")
-    let error = #expect(throws: ReportError.self) { try read(accepted, "r") }
+    let error = #expect(throws: ReportError.self) { try ConformanceReport.reread(accepted, "r") }
     #expect(error?.description == "r: it was judged with a baseline; write it without --baseline")
   }
 

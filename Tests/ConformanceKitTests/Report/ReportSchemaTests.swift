@@ -1,5 +1,6 @@
 import Foundation
 import RepriseCore
+import TestSupport
 import Testing
 
 @testable import ConformanceKit
@@ -9,9 +10,8 @@ struct ReportSchemaTests {
   let validator: SchemaValidator
 
   init() throws {
-    let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-      .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-    let data = try Data(contentsOf: root.appending(path: "Conformance/report.schema.json"))
+    let data = try Data(
+      contentsOf: PackageFolder.url.appending(path: "Conformance/report.schema.json"))
     validator = SchemaValidator(try JSONValue.read(Array(data)))
   }
 

@@ -49,8 +49,11 @@ struct MadeUpRuns {
       place: ReplayPlace(frame: frame, connection: 2, time: time), isOfWorld: isOfWorld,
       message: message, expected: expected, actual: actual)
   }
+}
 
-  static func read(_ report: ConformanceReport, _ name: String) throws -> ConformanceReport {
+extension ConformanceReport {
+  /// A report as it is read from the file that it was written to.
+  static func reread(_ report: ConformanceReport, _ name: String) throws -> ConformanceReport {
     try ConformanceReport(reading: ReportDocument(reading: report.json(), file: name))
   }
 }
@@ -99,7 +102,7 @@ struct ScenarioReportTests {
     let whole = try made.report(runs, isStrict: isStrict, shard: shard)
     #expect(whole.count(isStrict ? .failed : .notFollowed) >= 1 && whole.unbound.count == 2)
     #expect(whole.results.flatMap(\.findings).contains { $0.laterSteps == [6] })
-    let again = try MadeUpRuns.read(whole, "r")
+    let again = try ConformanceReport.reread(whole, "r")
     #expect(documents(again) == documents(whole))
     #expect(again.shard == shard && again.problems == whole.problems)
     #expect(
@@ -122,7 +125,7 @@ struct ScenarioReportTests {
     let reports = try parts.enumerated().map { index, names in
       let shard = try #require(ReportShard(index + 1, of: 3, cases: runs.count))
       let part = try made.report(runs.filter { names.contains($0.scenario) }, shard: shard)
-      return (name: "\(index)", report: try MadeUpRuns.read(part, "\(index)"))
+      return (name: "\(index)", report: try ConformanceReport.reread(part, "\(index)"))
     }
     for order in [[0, 1, 2], [2, 0, 1], [2, 1, 0]] {
       let merged = try ConformanceReport.merged(order.map { reports[$0] })
@@ -132,7 +135,7 @@ struct ScenarioReportTests {
     // Worlds stand as they come.
     let worlds = try ["file", "capture"].map { world in
       let part = try made.report(runs.filter { $0.world == world })
-      return (name: world, report: try MadeUpRuns.read(part, world))
+      return (name: world, report: try ConformanceReport.reread(part, world))
     }
     #expect(try ConformanceReport.merged(worlds).json() == whole.json())
     #expect(try ConformanceReport.merged(worlds.reversed()).json() != whole.json())

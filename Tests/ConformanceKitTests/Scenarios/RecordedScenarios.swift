@@ -1,6 +1,7 @@
 import Capture
 import Foundation
 import RepriseCore
+import TestSupport
 import Testing
 
 @testable import ConformanceKit
@@ -20,11 +21,7 @@ struct Blame: Sendable {
 enum RecordedScenarios {
   typealias Make = @Sendable (Scenario) throws -> any ScenarioWorld
 
-  private static let folder: URL = {
-    var package = URL(filePath: #filePath)
-    for _ in 0..<4 { package.deleteLastPathComponent() }
-    return package.appending(path: "Recordings/sdk")
-  }()
+  private static let folder = PackageFolder.recordings.appending(path: "sdk")
 
   /// The worlds that need no broker, for scenarios whose cloud is in their steps.
   static let worlds: [(name: String, make: Make)] = [

@@ -1,5 +1,6 @@
 import Foundation
 import RepriseCore
+import TestSupport
 import Testing
 
 @testable import ConformanceKit
@@ -171,7 +172,7 @@ import Testing
   private static func testNames() throws -> Set<String> {
     var names: Set<String> = []
     let files = FileManager.default.enumerator(
-      at: package.appending(path: "Tests"), includingPropertiesForKeys: nil)
+      at: PackageFolder.url.appending(path: "Tests"), includingPropertiesForKeys: nil)
     while let file = files?.nextObject() as? URL {
       guard file.pathExtension == "swift" else { continue }
       var suite: Substring?
@@ -191,13 +192,7 @@ import Testing
     return names
   }
 
-  private static let package: URL = {
-    var package = URL(filePath: #filePath)
-    for _ in 0..<4 { package.deleteLastPathComponent() }
-    return package
-  }()
-
-  private static let folder = package.appending(path: "Conformance/sdk")
+  private static let folder = PackageFolder.url.appending(path: "Conformance/sdk")
 
   private func scenario(_ name: String) throws -> Scenario {
     try #require(Self.all.first { $0.name == name })

@@ -20,7 +20,6 @@ struct WrongLink<Machine: LinkMachine>: LinkMachine {
   /// The call that opens the link, as the application made it last.
   var opening: Call?
   var connected: LinkEffect?
-  var connections = 0
   /// The channel that was asked for last.
   var channel = ""
   var lastTime: Timestamp?

@@ -310,7 +310,7 @@ private struct ChannelModelWorld: ModelWorld {
       see("kicked")
       lose(.byServer(code: nil, "model"))
     case 96:
-      // Nobody answers in time.
+      // No answer comes in time.
       excused.formUnion(fuzz.open)
       tell("wait 11")
       wait(11)

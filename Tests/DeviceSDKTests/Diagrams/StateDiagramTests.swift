@@ -1,16 +1,14 @@
 import Foundation
 import FoundationXML
+import TestSupport
 import Testing
 
 /// The state diagrams in the documentation are those of the machines' own tables.
 ///
 /// `make diagrams` writes them anew, for which this is run with WRITE_DIAGRAMS set.
 @Suite struct StateDiagramTests {
-  private static let catalogue: URL = {
-    var package = URL(filePath: #filePath)
-    for _ in 0..<4 { package.deleteLastPathComponent() }
-    return package.appending(path: "Sources/DeviceSDK/DeviceSDK.docc")
-  }()
+  private static let catalogue = PackageFolder.url.appending(
+    path: "Sources/DeviceSDK/DeviceSDK.docc")
 
   @Test(arguments: StateDiagram.all) func articleHoldsTheTable(diagram: StateDiagram) throws {
     let file = Self.catalogue.appending(path: "\(diagram.article).md")
@@ -40,15 +38,8 @@ import Testing
   }
 
   private static func draw(_ diagram: StateDiagram, to file: URL) throws {
-    let source = FileManager.default.temporaryDirectory.appending(path: "\(diagram.picture).dot")
-    defer { try? FileManager.default.removeItem(at: source) }
-    try diagram.dot.write(to: source, atomically: true, encoding: .utf8)
-    let dot = Process()
-    dot.executableURL = URL(filePath: "/usr/bin/env")
-    dot.arguments = ["dot", "-Tsvg", "-o", file.path, source.path]
-    try dot.run()
-    dot.waitUntilExit()
-    try #require(dot.terminationStatus == 0, "is graphviz installed?")
+    let run = try ProgramRun(["dot", "-Tsvg", "-o", file.path], input: Array(diagram.dot.utf8))
+    try #require(run.status == 0, "is graphviz installed?")
   }
 }
 

@@ -213,7 +213,7 @@ private struct GatewayModelWorld: ModelWorld {
     ask(.other, .remove(subdevice))
   }
 
-  /// Nobody waits for a call any more: an operation goes on, and a subscription comes to nothing.
+  /// A call is not waited for any more: an operation goes on, and a subscription comes to nothing.
   private mutating func cancelSomething() {
     let calls = fuzz.open.sorted().filter { id in
       switch asked[id] {

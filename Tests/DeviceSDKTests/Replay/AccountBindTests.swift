@@ -2,15 +2,12 @@ import Capture
 import DeviceSDK
 import Foundation
 import RepriseCore
+import TestSupport
 import Testing
 
 /// The example of the README, on what was recorded of it: an app that binds an account and hears of a lamp.
 @Suite struct AccountBindTests {
-  private static let folder: String = {
-    var package = URL(filePath: #filePath)
-    for _ in 0..<4 { package.deleteLastPathComponent() }
-    return package.appending(path: "Recordings/account-bind").path
-  }()
+  private static let folder = PackageFolder.path("Recordings/account-bind")
 
   private let triple = DeviceCredentials(
     productKey: "a1pk", deviceName: "phone1", deviceSecret: "secret-of-phone1")

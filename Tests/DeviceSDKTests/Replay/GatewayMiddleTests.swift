@@ -117,7 +117,7 @@ import Testing
     #expect(plan.notes.dropFirst() == (isUnderWay ? [note] : []))
   }
 
-  /// Nobody can take part in a login that was under way, nor know how often something was tried before.
+  /// A replay can't take part in a login that was under way, nor know how often something was tried before.
   private static let knownDivergences: [String: ClosedRange<Int>] = [
     "gateway/faults.jsonl": 10...21, "gateway/login-commands.jsonl": 16...18,
     "gateway/lost-while-online.jsonl": 16...18,

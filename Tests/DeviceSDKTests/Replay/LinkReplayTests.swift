@@ -105,7 +105,7 @@ import Testing
         }
       ) { link in
         link.addDelegate(life, uiSafety: false)
-        // Nobody reads these any more, and the others would wait for that.
+        // These are not read any more, and the others would wait for that.
         defer {
           bench.clock.leave()
           for (client, _) in streams.withLock({ $0 }) { client.leave() }

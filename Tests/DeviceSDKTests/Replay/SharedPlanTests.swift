@@ -6,8 +6,6 @@ import Testing
 
 /// Channels, and gateways that ride on their connections, that are replayed from what one client recorded.
 @Suite struct SharedPlanTests {
-  private static let own = "a1pk/riding"
-
   @Test(
     arguments: ["riding", "riding-loss"].flatMap { ["gateway/\($0).jsonl", "gateway/\($0).pcap"] })
   func goesThroughAScenarioAgain(name: String) async throws {

@@ -133,7 +133,7 @@ import Testing
       ])
   }
 
-  /// Nobody tells the machine of the network: the client's own tries do.
+  /// The machine learns of the network by the client's own tries alone.
   @Test func learnsFromTheClientThatThereIsNoNetwork() throws {
     var bench = try RequestBench()
     bench.call("open", .open)

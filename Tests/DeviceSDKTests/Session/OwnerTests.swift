@@ -57,7 +57,7 @@ import Testing
     let mqtt = try await owner.start()
     #expect(mqtt.state == .connected(isSessionPresent: false))
     try await owner.stop()
-    // Whoever kept the session is told that it is over, not that a task was cancelled.
+    // An app that kept the session is told that it is over, not that a task was cancelled.
     let late = await #expect(throws: MQTTError.self) { try await mqtt.publish("t", "") }
     #expect(late?.kind == .notConnected && late?.message.contains("stopped") == true)
     let cancelled = Task { [mqtt] in
@@ -68,7 +68,7 @@ import Testing
   }
 
   @Test func aStartThatIsCancelledIsTakenBack() async throws {
-    // Nobody answers.
+    // No server answers.
     let client = ScriptedClient()
     let owner = Owner<MQTTSession>(on: client, configuration: MQTTConfiguration(clientID: "c"))
     let task = Task { try await owner.start() }

@@ -125,7 +125,7 @@ import Testing
     #expect(bench.event(message("app/y")) == ["0: message app/y"])
     #expect(bench.event(message("app/x")) == ["0: message app/x", "1: message app/x"])
     #expect(bench.event(message("gateway/x")) == ["1: message gateway/x"])
-    // Nobody asked for it, so it is everybody's.
+    // No member asked for it, so it is every member's.
     #expect(bench.event(message("push")) == ["0: message push", "1: message push"])
   }
 

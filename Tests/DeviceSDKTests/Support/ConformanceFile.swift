@@ -1,13 +1,10 @@
 import Foundation
 import RepriseCore
+import TestSupport
 
 /// The files of the folder Conformance/sdk, as they stand beside the tests.
 enum ConformanceFile {
-  private static let folder: URL = {
-    var package = URL(filePath: #filePath)
-    for _ in 0..<4 { package.deleteLastPathComponent() }
-    return package.appending(path: "Conformance/sdk")
-  }()
+  private static let folder = PackageFolder.url.appending(path: "Conformance/sdk")
 
   struct Wrong: Error, CustomStringConvertible {
     let description: String

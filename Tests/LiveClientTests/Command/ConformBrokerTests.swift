@@ -1,13 +1,12 @@
 import Foundation
 import Glibc
 import RepriseCore
+import TestSupport
 import Testing
 
 /// `reprise conform broker`, with a mosquitto.
 @Suite struct ConformBrokerTests: DrivesBrokers {
-  let directory: Scratch
-
-  init() throws { directory = try Scratch() }
+  let directory = Scratch()
 
   @Test("A case that takes a broker alone has one that is started for it, and none otherwise")
   func alone() async throws {

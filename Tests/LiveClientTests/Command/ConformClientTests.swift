@@ -1,13 +1,12 @@
 import Foundation
 import Glibc
 import RepriseCore
+import TestSupport
 import Testing
 
 /// `reprise conform client`, with clients that keep to the protocol and with one that has each fault in turn.
 @Suite struct ConformClientTests {
-  private let directory: Scratch
-
-  init() throws { directory = try Scratch() }
+  private let directory = Scratch()
 
   private func run(_ words: [String]) async throws -> DrivenRun {
     try await DrivenRun(["client"] + words, in: directory)
@@ -269,7 +268,7 @@ import Testing
 
   @Test("A client that connects by itself meets one case after the other")
   func listens() async throws {
-    // Nobody has it for the moment until the command has.
+    // It is free for the moment until the command has it.
     let port = try Socket.reserved().port
     let command = try RunningCommand(
       [

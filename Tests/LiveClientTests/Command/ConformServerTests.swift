@@ -1,13 +1,12 @@
 import Foundation
 import LiveClient
+import TestSupport
 import Testing
 import Wire
 
 /// `reprise conform server`, with servers that are good and servers that are not.
 @Suite struct ConformServerTests {
-  private let directory: Scratch
-
-  init() throws { directory = try Scratch() }
+  private let directory = Scratch()
 
   private func run(_ words: [String]) async throws -> WebSocketRun {
     try await WebSocketRun(["server"] + words + ["--format", "json"], in: directory)

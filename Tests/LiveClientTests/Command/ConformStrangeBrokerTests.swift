@@ -1,13 +1,12 @@
 import Foundation
 import Glibc
 import RepriseCore
+import TestSupport
 import Testing
 
 /// `reprise conform broker`, with brokers that are none.
 @Suite struct ConformStrangeBrokerTests: DrivesBrokers {
-  let directory: Scratch
-
-  init() throws { directory = try Scratch() }
+  let directory = Scratch()
 
   @Test(
     "A broker that sets a reserved bit is found, and one that does not is not", arguments: [0, 2])

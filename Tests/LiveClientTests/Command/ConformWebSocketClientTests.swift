@@ -1,13 +1,13 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// The cases of WebSocket that drive clients, with one that is good and one that is not.
 @Suite struct ConformWebSocketClientTests {
-  private let directory: Scratch
+  private let directory = Scratch()
   private let program: [String]
 
   init() throws {
-    directory = try Scratch()
     let here = URL(filePath: #filePath).deletingLastPathComponent()
     let package = here.appending(path: "../../..").standardized.path
     program = [
@@ -57,7 +57,7 @@ import Testing
   @Test(
     "A client that connects by itself is met by one case after the other", arguments: [false, true])
   func listens(isSecure: Bool) async throws {
-    // Nobody has it for the moment until the command has.
+    // It is free for the moment until the command has it.
     let port = try Socket.reserved().port
     let folder = directory.file("authority")
     let secret = isSecure ? ["--ca-folder", folder] : []

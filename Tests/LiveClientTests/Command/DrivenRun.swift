@@ -1,4 +1,5 @@
 import RepriseCore
+import TestSupport
 
 /// What a run of `reprise conform` came to that drove a broker or a client of MQTT: its status, its report, and what it
 /// said besides.

@@ -1,3 +1,5 @@
+import TestSupport
+
 /// Runs `reprise conform broker` in a folder of its own, on cases of its own.
 protocol DrivesBrokers {
   var directory: Scratch { get }

@@ -1,5 +1,6 @@
 import Foundation
 import RepriseCore
+import TestSupport
 import Testing
 
 /// Real brokers, clients and peers of WebSocket, driven by a few cases: what they fail is what was found of them in the
@@ -88,9 +89,7 @@ import Testing
     .connecting("wsproto", ["close-codes-invalid", "frame-masked"]),
   ]
 
-  private let directory: Scratch
-
-  init() throws { directory = try Scratch() }
+  private let directory = Scratch()
 
   /// The clauses that were seen to fail by one of the cases.
   private func known(_ subject: Subject) throws -> Set<String> {

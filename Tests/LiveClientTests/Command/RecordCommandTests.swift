@@ -1,14 +1,14 @@
 import Glibc
 import RepriseCore
+import TestSupport
 import Testing
 
 /// `reprise record client`, with a broker.
 @Suite struct RecordCommandTests {
-  private let directory: Scratch
+  private let directory = Scratch()
   private let broker: Broker
 
   init() async throws {
-    directory = try Scratch()
     broker = try await Broker()
   }
 
@@ -37,17 +37,12 @@ import Testing
     return stat(path, &status) == 0 ? Int(status.st_size) : 0
   }
 
-  private func mode(_ file: String) -> mode_t? {
-    var status = stat()
-    return stat(directory.file(file), &status) == 0 ? status.st_mode & 0o777 : nil
-  }
-
   // MARK: What is recorded
 
   @Test(arguments: ["3.1.1", "5.0"]) func recordsWhatComes(version: String) async throws {
     let command = try await start(
       "a.jsonl", ["--count", "3", "--qos", "2", "--mqtt", version, "--keep-alive", "20s"])
-    #expect(mode("a.jsonl") == 0o600)
+    #expect(directory.mode(of: "a.jsonl") == 0o600)
     for (number, qos) in QoS.allCases.enumerated() { try await publish(["\(number)"], qos: qos) }
     #expect(try await command.wait() == 0)
     let recording = try recorded("a.jsonl")
@@ -240,15 +235,15 @@ import Testing
     let payloads = (0..<60).map { "message \($0)" }
     try await publish(payloads)
     #expect(try await command.wait() == 0)
-    #expect(mode("day.jsonl") == nil)
+    #expect(directory.mode(of: "day.jsonl") == nil)
     #expect(Child.text(of: directory.file("day-0002.jsonl")) == "mine")
     var found: [String] = []
     var number = 1
-    while mode("day-000\(number).jsonl") != nil {
+    while directory.mode(of: "day-000\(number).jsonl") != nil {
       defer { number += 1 }
       guard number != 2 else { continue }
       let name = "day-000\(number).jsonl"
-      #expect(mode(name) == 0o600)
+      #expect(directory.mode(of: name) == 0o600)
       #expect(Child.bytes(of: directory.file(name)).count <= 4_096)
       let recording = try recorded(name)
       #expect(recording.notes == [])
@@ -266,8 +261,8 @@ import Testing
     let result = try await RunningCommand.run(
       words("day", ["--rotate", "--interval=1s", "--duration=4s", "--force"]), in: directory)
     #expect(result.status == 0)
-    #expect(mode("day-0001") == 0o600)
-    #expect(mode("day-0003") == 0o600)
+    #expect(directory.mode(of: "day-0001") == 0o600)
+    #expect(directory.mode(of: "day-0003") == 0o600)
     #expect(try recorded("day-0003").types.first == "OPEN")
   }
 
@@ -284,7 +279,7 @@ import Testing
       words("a.jsonl", ["--duration=3s", "--force"]), in: directory)
     #expect(done.status == 0)
     #expect(try recorded("a.jsonl").types.first == "OPEN")
-    #expect(mode("a.jsonl") == 0o600)
+    #expect(directory.mode(of: "a.jsonl") == 0o600)
   }
 
   @Test func leavesATypedFileAloneWhenThereIsNoBroker() async throws {
@@ -295,7 +290,7 @@ import Testing
     #expect(result.errors.contains("Connection refused; check host and port"))
     #expect(Child.text(of: directory.file("a.jsonl")) == "mine")
     _ = try await RunningCommand.run(words("b.jsonl"), in: directory)
-    #expect(mode("b.jsonl") == nil)
+    #expect(directory.mode(of: "b.jsonl") == nil)
   }
 
   @Test(

@@ -1,11 +1,10 @@
 import Glibc
+import TestSupport
 import Testing
 
 /// The connections of `reprise record client`, and every way in which there is none.
 @Suite struct RecordConnectionTests {
-  private let directory: Scratch
-
-  init() throws { directory = try Scratch() }
+  private let directory = Scratch()
 
   private func record(
     _ url: String, _ more: [String] = []
@@ -23,10 +22,7 @@ import Testing
 
   @Test func speaksTLS() async throws {
     let certificates = try await Certificates()
-    let broker = try await Broker([
-      "allow_anonymous true", "cafile \(certificates.authority)", "require_certificate true",
-      "certfile \(certificates.certificate("server"))", "keyfile \(certificates.key("server"))",
-    ])
+    let broker = try await certificates.broker("server", ["require_certificate true"])
     let url = "mqtts://localhost:\(broker.port)"
     let client = [
       "--cert", certificates.certificate("client"), "--key", certificates.key("client"),

@@ -1,12 +1,11 @@
 import Glibc
 import RepriseCore
+import TestSupport
 import Testing
 
 /// `reprise record client` of what is behind a WebSocket.
 @Suite struct RecordWebSocketTests {
-  private let directory: Scratch
-
-  init() throws { directory = try Scratch() }
+  private let directory = Scratch()
 
   private func words(_ url: String, _ more: [String]) -> [String] {
     ["record", "client", url, "-o", directory.file("a.jsonl")] + more

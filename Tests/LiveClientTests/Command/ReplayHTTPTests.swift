@@ -6,11 +6,9 @@ import Testing
 /// `reprise replay serve` and `reprise replay drive` on HTTP: with each other, with curl, and with the server whose session
 /// was recorded.
 @Suite struct ReplayHTTPTests {
-  private let directory: Scratch
+  private let directory = Scratch()
 
-  init() throws { directory = try Scratch() }
-
-  private static let folder = ReplaySessionTests.package.appending(path: "Recordings/http-things")
+  private static let folder = PackageFolder.recordings.appending(path: "http-things")
   private static let file = folder.appending(path: "session.jsonl").path
 
   /// Starts a server of the session; returns it and its port.
@@ -30,13 +28,6 @@ import Testing
     return child.text
   }
 
-  /// The lines of what was said without what differs from run to run: the times.
-  private static func lines(_ output: String) -> [String] {
-    output.split(separator: "\n").filter { !$0.hasPrefix("#") }.map {
-      String($0.drop { $0 != " " })
-    }
-  }
-
   // MARK: Both ends
 
   @Test("Both ends of a session go through it together", arguments: ["http", "https"])
@@ -49,12 +40,12 @@ import Testing
           "\(scheme)://localhost:{port}", "--speed", "max", "-o", driven,
         ] + (scheme == "https" ? ["--ca-file", "{ca}"] : []), in: directory)
     #expect(run.status == 0, "\(run.output)\(run.errors)")
-    let served = Self.lines(run.output)
+    let served = run.output.withoutTimes
     // All but the answer that there is none of.
     #expect(served.count == 29)
     #expect(run.output.contains("\n# the session ends: 10 connections, 29 packets\n"))
     #expect(
-      Set(served) == Set(Self.lines(try String(contentsOfFile: driven, encoding: .utf8))))
+      Set(served) == Set(try String(contentsOfFile: driven, encoding: .utf8).withoutTimes))
   }
 
   @Test("The server that was recorded says the same again, in the recorded time")
@@ -246,7 +237,7 @@ import Testing
     let named = try await RunningCommand.run(
       drive + ["http://ada@127.0.0.1:1"], in: directory)
     #expect(named.status == 2 && named.errors.contains("--header 'Authorization: ...'"))
-    let socket = ReplaySessionTests.package.appending(path: "Recordings/sdk/requests/ask.pcap")
+    let socket = PackageFolder.recordings.appending(path: "sdk/requests/ask.pcap")
     let http = try await RunningCommand.run(
       ["replay", "drive", socket.path, "http://127.0.0.1:1"], in: directory)
     #expect(http.status == 2 && http.errors.contains("type ws://HOST:PORT/PATH"))

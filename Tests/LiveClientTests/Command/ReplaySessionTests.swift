@@ -1,19 +1,15 @@
 import Foundation
 import Glibc
 import RepriseCore
+import TestSupport
 import Testing
 
 /// `reprise replay serve` and `reprise replay drive`: with each other, with mosquitto, and with mosquitto's own programs.
 @Suite struct ReplaySessionTests {
-  private let directory: Scratch
-
-  init() throws { directory = try Scratch() }
-
-  static let package = URL(filePath: #filePath).deletingLastPathComponent()
-    .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+  private let directory = Scratch()
 
   private static func recording(_ name: String) -> String {
-    package.appending(path: "Recordings/\(name)").path
+    PackageFolder.path("Recordings/\(name)")
   }
 
   /// A recorded server that waits for clients.
@@ -33,13 +29,6 @@ import Testing
     /// The end: the status, and the lines that it wrote.
     func end() async throws -> (status: Int32, output: String) {
       (try await command.wait(), command.text)
-    }
-  }
-
-  /// The lines of packets without what differs from run to run: the times.
-  private static func packets(_ output: String) -> [String] {
-    output.split(separator: "\n").filter { !$0.hasPrefix("#") }.map {
-      String($0.drop { $0 != " " })
     }
   }
 
@@ -67,10 +56,10 @@ import Testing
     let served = try await server.end()
     #expect(client.status == 0, "\(client.output)\(client.errors)")
     #expect(served.status == 0, "\(served.output)\(server.command.errors)")
-    let shown = Set(Self.packets(client.output))
+    let shown = Set(client.output.withoutTimes)
     #expect(shown.count > 1)
     // Pings are answered as they come, and are no lines of the server.
-    let all = Set(Self.packets(served.output))
+    let all = Set(served.output.withoutTimes)
     #expect(shown.filter { !$0.contains("PINGREQ") } == all)
   }
 
@@ -348,7 +337,7 @@ import Testing
 
   @Test("A server that asks for a password gets the one that was typed")
   func showsCredentials() async throws {
-    let folder = try Scratch()
+    let folder = Scratch()
     try folder.write("hush\n", to: "password")
     _ = try await Child.run([
       "mosquitto_passwd", "-b", "-c", folder.file("users"), "operator", "hush",

@@ -1,16 +1,15 @@
 import Foundation
 import LiveClient
 import RepriseCore
+import TestSupport
 import Testing
 
 /// `reprise replay serve` and `reprise replay drive` on WebSocket without MQTT: with each other, and with libwebsockets.
 @Suite struct ReplaySocketTests {
-  private let directory: Scratch
-
-  init() throws { directory = try Scratch() }
+  private let directory = Scratch()
 
   private static func recording(_ name: String) -> String {
-    ReplaySessionTests.package.appending(path: "Recordings/sdk/requests/\(name)").path
+    PackageFolder.path("Recordings/sdk/requests/\(name)")
   }
 
   /// Sessions of the SDK's requests over WebSocket, with what a server does wrong and by which the client is let down.
@@ -36,16 +35,9 @@ import Testing
     // What the recorded server did wrong is done again, and nothing else is wrong.
     let mistakes = ["socket-foreign-subprotocol.pcap", "socket-wrong-accept.pcap"]
     #expect(run.output.contains("  ! ") == mistakes.contains(session))
-    let served = Self.lines(run.output)
+    let served = run.output.withoutTimes
     #expect(served.count > 2 && run.output.contains("\n# the session ends: "))
-    #expect(Set(served) == Set(Self.lines(try String(contentsOfFile: driven, encoding: .utf8))))
-  }
-
-  /// The lines of what was said without what differs from run to run: the times.
-  private static func lines(_ output: String) -> [String] {
-    output.split(separator: "\n").filter { !$0.hasPrefix("#") }.map {
-      String($0.drop { $0 != " " })
-    }
+    #expect(Set(served) == Set(try String(contentsOfFile: driven, encoding: .utf8).withoutTimes))
   }
 
   @Test("A client of libwebsockets gets the answer to its own request")

@@ -2,15 +2,15 @@ import DeviceSDK
 import Glibc
 import LiveClient
 import RepriseCore
+import TestSupport
 import Testing
 
 /// `reprise simulate`, with a broker and the SDK's own channel.
 @Suite struct SimulateCommandTests {
-  private let directory: Scratch
+  private let directory = Scratch()
   private let broker: Broker
 
   init() async throws {
-    directory = try Scratch()
     broker = try await Broker()
   }
 

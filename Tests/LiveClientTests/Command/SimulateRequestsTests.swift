@@ -2,16 +2,16 @@ import DeviceSDK
 import Glibc
 import LiveClient
 import RepriseCore
+import TestSupport
 import Testing
 import Wire
 
 /// `reprise simulate ws://`, with the SDK's own provider.
 @Suite struct SimulateRequestsTests {
-  private let directory: Scratch
+  private let directory = Scratch()
   private let port: UInt16
 
   init() throws {
-    directory = try Scratch()
     port = try Socket.freePort()
   }
 

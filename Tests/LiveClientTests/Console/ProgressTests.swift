@@ -1,12 +1,12 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// What a terminal shows of a long work.
 @Suite struct ProgressTests {
-  private let directory: Scratch
+  private let directory = Scratch()
 
   init() throws {
-    directory = try Scratch()
     #expect(mkfifo(directory.file("out"), 0o600) == 0)
   }
 
@@ -54,9 +54,7 @@ import Testing
     #expect(output.count > 700_000)
   }
 
-  private static let large = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-    .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-    .appending(path: "Recordings/large-payload/capture.pcap").path
+  private static let large = PackageFolder.capture("large-payload")
 
   /// Runs a command whose output nobody takes until its line shows something.
   /// - Returns: The output.

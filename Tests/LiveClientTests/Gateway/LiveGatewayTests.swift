@@ -3,6 +3,7 @@ import Glibc
 import LiveClient
 import RepriseCore
 import Synchronization
+import TestSupport
 import Testing
 
 /// A channel and a gateway on one connection to a real broker, with `reprise simulate` as their cloud.
@@ -19,11 +20,10 @@ import Testing
     }
   }
 
-  private let directory: Scratch
+  private let directory = Scratch()
   private let broker: Broker
 
   init() async throws {
-    directory = try Scratch()
     broker = try await Broker()
   }
 

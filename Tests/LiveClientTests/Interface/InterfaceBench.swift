@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 /// A running command that captures loopback, and what passes there.
@@ -16,7 +17,7 @@ struct InterfaceBench {
   init(
     _ options: [String] = [], file: String = "a.pcapng", in directory: Scratch? = nil
   ) async throws {
-    let directory = try directory ?? Scratch()
+    let directory = directory ?? Scratch()
     let path = directory.file(file)
     try await self.init(in: directory) { port in
       ["record", "interface", "lo", "--bpf", "tcp port \(port)", "-o", path] + options
@@ -35,13 +36,6 @@ struct InterfaceBench {
   func connected() async throws -> (client: Socket, server: Socket) {
     let client = try #require(try Socket.connected(to: port))
     return (client, try await onThread { [listener] in try listener.accept() })
-  }
-
-  /// What `tshark` reads of a file.
-  func tshark(_ file: String, _ words: [String]) async throws -> String {
-    let child = try Child(["tshark", "-n", "-r", directory.file(file)] + words, errorsApart: true)
-    #expect(await child.wait() == 0, "\(child.errors)")
-    return child.text
   }
 
   func passed(_ file: String = "a.pcapng") throws -> Passed { try Passed(directory.file(file)) }

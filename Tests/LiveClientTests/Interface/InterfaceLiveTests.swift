@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 import Wire
 
@@ -6,9 +7,7 @@ import Wire
 ///
 /// They take the right to capture, CAP_NET_RAW.
 @Suite struct InterfaceLiveTests {
-  private let directory: Scratch
-
-  init() throws { directory = try Scratch() }
+  private let directory = Scratch()
 
   /// A command that captures the connections to a port, once it does.
   private func capturing(_ words: [String], _ port: UInt16) async throws -> RunningCommand {

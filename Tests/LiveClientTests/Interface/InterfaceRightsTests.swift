@@ -1,11 +1,10 @@
 import Glibc
+import TestSupport
 import Testing
 
 /// What capturing is refused for, and which rights it keeps.
 @Suite struct InterfaceRightsTests {
-  private let directory: Scratch
-
-  init() throws { directory = try Scratch() }
+  private let directory = Scratch()
 
   private func errors(
     _ words: [String], _ before: [String] = [], program: String = RunningCommand.path
@@ -129,17 +128,14 @@ import Testing
     return (child, users(pid))
   }
 
-  private func owner(_ file: String) -> uid_t? {
-    var status = stat()
-    return stat(directory.file(file), &status) == 0 ? status.st_uid : nil
-  }
+  private func owner(_ file: String) -> uid_t? { directory.status(of: file)?.st_uid }
 
   @Test func goesOnAsNobody() async throws {
     let (child, users) = try await users(["-u", "SUDO_UID"], [], file: "a.pcapng")
     let nobody = try #require(getpwnam("nobody")).pointee.pw_uid
     #expect(users == Array(repeating: "\(nobody)", count: 4))
     await child.stop(SIGINT)
-    // Nobody's processes are many.
+    // The user `nobody` has many processes, so the file is not given to it.
     #expect(owner("a.pcapng") == 0)
     #expect(CaptureBlocks(directory.file("a.pcapng")).statistics.count == 1)
   }

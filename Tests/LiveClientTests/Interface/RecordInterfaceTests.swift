@@ -1,22 +1,14 @@
 import Capture
 import Glibc
 import RepriseCore
+import TestSupport
 import Testing
 
 /// `reprise record interface` as a user has it.
 ///
 /// It takes the right to capture, CAP_NET_RAW.
 @Suite struct RecordInterfaceTests {
-  private let directory: Scratch
-
-  init() throws { directory = try Scratch() }
-
-  private func status(_ file: String) -> stat? {
-    var status = stat()
-    return stat(directory.file(file), &status) == 0 ? status : nil
-  }
-
-  private func size(_ file: String) -> Int { status(file).map { Int($0.st_size) } ?? 0 }
+  private let directory = Scratch()
 
   @Test func recordsWhatABrokerAndItsClientsSay() async throws {
     let broker = try await Broker()
@@ -35,14 +27,14 @@ import Testing
     #expect(await subscriber.wait() == 0)
     // What passed a moment ago is not lost, though the system has not handed it on.
     #expect(try await command.stop(SIGINT) == 130)
-    #expect((status("a.pcapng")?.st_mode ?? 0) & 0o777 == 0o600)
+    #expect((directory.status(of: "a.pcapng")?.st_mode ?? 0) & 0o777 == 0o600)
 
     let bench = CaptureBlocks(file)
     let packets = bench.packets
     #expect(command.errors.contains("note: \(packets) frames, "))
     let mqtt = ["-d", "tcp.port==\(broker.port),mqtt"]
     // A broker in a hurry puts two packets into one segment, and a line has all of a frame.
-    let texts = try await tshark(
+    let texts = try await directory.tshark(
       mqtt + ["-Y", "mqtt.msgtype == 3", "-T", "fields", "-e", "mqtt.topic", "-e", "mqtt.msg"])
     var messages: [String] = []
     for line in texts.split(separator: "\n") {
@@ -55,7 +47,9 @@ import Testing
     // From the publisher, and to the subscriber.
     let payloads = ["32312e30", "32312e31", "32312e32"].map { "plant/1 \($0)" }
     #expect(messages.sorted() == payloads.flatMap { [$0, $0] })
-    #expect(try await tshark(["-T", "fields", "-e", "frame.number"]).components("\n") == packets)
+    #expect(
+      try await directory.tshark(["-T", "fields", "-e", "frame.number"]).components("\n") == packets
+    )
     // Nothing is missing, and nothing looks broken. What two processors send may be captured in another order than it was
     // sent in, of which tshark has several words; that nothing is missing shows below as well.
     let ordered = [
@@ -63,7 +57,7 @@ import Testing
       "spurious_retransmission", "fast_retransmission",
     ].map { "tcp.analysis.\($0)" }.joined(separator: " || ")
     let broken = "_ws.malformed || (tcp.analysis.flags && !(\(ordered)))"
-    #expect(try await tshark(mqtt + ["-Y", broken]) == "")
+    #expect(try await directory.tshark(mqtt + ["-Y", broken]) == "")
 
     let judged = try await RunningCommand.run(["conform", "trace", file], in: directory)
     #expect(judged.status == 0, "\(judged.output)\(judged.errors)")
@@ -73,12 +67,6 @@ import Testing
     #expect(shown.output.components("← PUBLISH") == 3)
     // All four connections are whole.
     #expect(shown.output.components("CLOSE       fin") == 4)
-  }
-
-  private func tshark(_ words: [String], _ file: String = "a.pcapng") async throws -> String {
-    let child = try Child(["tshark", "-n", "-r", directory.file(file)] + words, errorsApart: true)
-    #expect(await child.wait() == 0, "\(child.errors)")
-    return child.text
   }
 
   /// What the file says of itself, and what it does not say.
@@ -145,11 +133,11 @@ import Testing
     let bench = try await InterfaceBench(in: directory)
     let (client, server) = try await bench.connected()
     for round in 1...3 {
-      let before = size("a.pcapng")
+      let before = directory.size(of: "a.pcapng")
       client.write([UInt8](repeating: UInt8(round), count: 5_000))
       #expect(try await onThread { server.read(5_000).count } == 5_000)
       try await bench.command.writes("what has passed") { [self] in
-        size("a.pcapng") >= before + 5_000
+        directory.size(of: "a.pcapng") >= before + 5_000
       }
     }
     #expect(try await bench.command.stop(SIGKILL) == 128 + SIGKILL)
@@ -160,7 +148,8 @@ import Testing
     let packets = bench.blocks().packets
     #expect(bench.blocks().statistics.isEmpty)
     #expect(
-      try await tshark(["-T", "fields", "-e", "frame.number"]).components("\n") == packets)
+      try await directory.tshark(["-T", "fields", "-e", "frame.number"]).components("\n") == packets
+    )
     try await Child.run(["capinfos", directory.file("a.pcapng")])
   }
 
@@ -175,13 +164,15 @@ import Testing
 
   private func checkFiles(_ bench: InterfaceBench, _ bytes: [UInt8]) async throws -> Int {
     var names: [String] = []
-    while case let name = "day-000\(names.count + 1).pcapng", size(name) > 0 { names.append(name) }
-    #expect(names.allSatisfy { size($0) <= 65_536 })
+    while case let name = "day-000\(names.count + 1).pcapng", directory.size(of: name) > 0 {
+      names.append(name)
+    }
+    #expect(names.allSatisfy { directory.size(of: $0) <= 65_536 })
     // Each file is whole, and tells of its own frames only.
     for name in names {
       let blocks = bench.blocks(name)
       #expect(blocks.statistics.map { $0.number(8) } == [UInt64(blocks.packets)])
-      #expect((status(name)?.st_mode ?? 0) & 0o777 == 0o600)
+      #expect((directory.status(of: name)?.st_mode ?? 0) & 0o777 == 0o600)
     }
     // Merged, they are one capture again.
     let files = names.map { directory.file($0) }
@@ -210,8 +201,8 @@ import Testing
       _ = try await onThread { server.read(500) }
     }
     #expect(try await bench.command.wait() == 0)
-    #expect(size("a.pcapng") <= 8_192)
-    #expect(size("a.pcapng") > 7_000)
+    #expect(directory.size(of: "a.pcapng") <= 8_192)
+    #expect(directory.size(of: "a.pcapng") > 7_000)
     #expect(bench.blocks().statistics.count == 1)
   }
 

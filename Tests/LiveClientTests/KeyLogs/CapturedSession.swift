@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 /// A session by TLS as it went over the wire, by a proxy that knows nothing of TLS.
@@ -53,7 +54,7 @@ struct CapturedSession {
   ) async throws {
     self.broker = broker
     self.way = way
-    directory = try Scratch()
+    directory = Scratch()
     let proxy = try await ProxyBench(
       to: "tcp://127.0.0.1:\(broker.port(way))", ["--count=1"], file: "session.pcapng",
       in: directory)

@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import TestSupport
 import Testing
 
 /// The file that SSLKEYLOGFILE names, and who writes to it.
@@ -9,11 +10,9 @@ import Testing
     "SERVER_HANDSHAKE_TRAFFIC_SECRET", "SERVER_TRAFFIC_SECRET_0",
   ]
 
-  private let directory: Scratch
+  private let directory = Scratch()
   private var log: String { directory.file("keys.log") }
   private var logs: [String] { ["SSLKEYLOGFILE=\(log)"] }
-
-  init() throws { directory = try Scratch() }
 
   /// The lines of the file, each of which has a label, a client's random number and a secret.
   private func lines() throws -> [(label: String, random: String, secret: String)] {

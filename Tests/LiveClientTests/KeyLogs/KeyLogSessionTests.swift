@@ -1,4 +1,5 @@
 import Glibc
+import TestSupport
 import Testing
 
 /// Whole sessions of our own clients by TLS, read from captures by the keys that the clients logged.
@@ -81,7 +82,7 @@ import Testing
   @Test(arguments: SecureBroker.Version.allCases)
   func readsAPipeByKeysThatComeMeanwhile(_ version: SecureBroker.Version) async throws {
     let broker = try await SecureBroker(version)
-    let directory = try Scratch()
+    let directory = Scratch()
     let log = directory.file("keys.log")
     try directory.write("", to: "keys.log")
     let port = try Socket.freePort()

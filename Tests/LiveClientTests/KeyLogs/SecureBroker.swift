@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 /// A broker of a test's own that speaks MQTT without TLS, with it, by WebSocket in it, and with a pre-shared key, and
@@ -33,7 +34,7 @@ struct SecureBroker {
     sharedSettings: [String] = []
   ) async throws {
     certificates = try await Certificates()
-    let directory = try Scratch()
+    let directory = Scratch()
     try directory.write("\(Self.identity):\(Self.sharedKey)\n", to: "psk")
     // What mosquitto itself can be told is the earliest version.
     try directory.write(

@@ -1,6 +1,7 @@
 import Glibc
 import LiveClient
 import RepriseCore
+import TestSupport
 import Testing
 
 /// What is refused or lost over WebSocket, and how that is told.
@@ -8,7 +9,7 @@ import Testing
   typealias Version = MosquittoClient.Version
 
   @Test(arguments: Version.allCases) func tellsWhyItWasRefused(_ version: Version) async throws {
-    let directory = try Scratch()
+    let directory = Scratch()
     try directory.write("", to: "passwords")
     try await Child.run(["mosquitto_passwd", "-b", directory.file("passwords"), "me", "right"])
     let server = try await WebSocketBroker([
@@ -25,7 +26,7 @@ import Testing
   }
 
   @Test func tellsWhatTheServerRefuses() async throws {
-    let directory = try Scratch()
+    let directory = Scratch()
     try directory.write("topic readwrite open/#\n", to: "acl")
     let server = try await WebSocketBroker(
       ["allow_anonymous true"], globals: ["acl_file \(directory.file("acl"))"])

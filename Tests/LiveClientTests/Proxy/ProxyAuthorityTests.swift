@@ -6,20 +6,14 @@ import Testing
 /// A proxy that speaks TLS with its clients, by a certificate authority of its user's.
 @Suite struct ProxyAuthorityTests {
   private let certificates: Certificates
-  private let directory: Scratch
+  private let directory = Scratch()
 
   init() async throws {
     certificates = try await Certificates()
-    directory = try Scratch()
   }
 
   private var folder: [String] { ["--ca-folder", directory.file("of/its/own")] }
   private var authority: String { directory.file("ours.pem") }
-
-  private func mode(_ file: String) -> mode_t? {
-    var status = stat()
-    return stat(directory.file(file), &status) == 0 ? status.st_mode & 0o777 : nil
-  }
 
   /// A proxy by TLS, whose authority stands in a file.
   private func proxy(
@@ -51,10 +45,7 @@ import Testing
   }
 
   @Test func speaksTLSOnBothSides() async throws {
-    let broker = try await Broker([
-      "allow_anonymous true", "cafile \(certificates.authority)",
-      "certfile \(certificates.certificate("server"))", "keyfile \(certificates.key("server"))",
-    ])
+    let broker = try await certificates.broker("server")
     let bench = try await proxy(
       to: "mqtts://localhost:\(broker.port)", ["--ca-file", certificates.authority])
     try await Child.run(publish(bench, ["--cafile", authority]))
@@ -77,10 +68,7 @@ import Testing
 
   /// What the proxy logs opens captures of both of its sides.
   @Test func logsTheKeysOfBothSides() async throws {
-    let broker = try await Broker([
-      "allow_anonymous true", "cafile \(certificates.authority)",
-      "certfile \(certificates.certificate("server"))", "keyfile \(certificates.key("server"))",
-    ])
+    let broker = try await certificates.broker("server")
     let behind = try await ProxyBench(
       to: "tcp://127.0.0.1:\(broker.port)", ["--count=1"], file: "behind.pcapng", in: directory)
     let log = directory.file("keys")
@@ -129,8 +117,8 @@ import Testing
     #expect(shown.contains("CA:TRUE") && shown.contains("Certificate Sign"))
     let print = try #require(shown.split(separator: "\n").first?.split(separator: "=").last)
     #expect(first.errors.contains(" \(print)\n"))
-    #expect(mode("of/its/own") == 0o700)
-    #expect(mode("of/its/own/ca.key") == 0o600)
+    #expect(directory.mode(of: "of/its/own") == 0o700)
+    #expect(directory.mode(of: "of/its/own/ca.key") == 0o600)
     let second = try await RunningCommand.run(["ca"] + folder, in: directory)
     #expect(second.output == first.output)
     #expect(second.errors == "")

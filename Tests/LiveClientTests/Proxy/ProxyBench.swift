@@ -1,6 +1,7 @@
 import Capture
 import Glibc
 import RepriseCore
+import TestSupport
 import Testing
 
 /// A running `reprise record proxy`, and what stands in its file.
@@ -21,7 +22,7 @@ struct ProxyBench {
     to upstream: String, _ options: [String] = [], file: String = "a.pcapng",
     in directory: Scratch? = nil, environment: [String] = []
   ) async throws {
-    self.directory = try directory ?? Scratch()
+    self.directory = directory ?? Scratch()
     port = try Socket.freePort()
     command = try RunningCommand(
       ["record", "proxy", "127.0.0.1:\(port)", upstream, "-o", self.directory.file(file)] + options,

@@ -1,24 +1,11 @@
 import Glibc
 import RepriseCore
+import TestSupport
 import Testing
 
 /// `reprise record proxy` as a user has it.
 @Suite struct ProxyCommandTests {
-  private let directory: Scratch
-
-  init() throws { directory = try Scratch() }
-
-  private func size(_ file: String) -> Int {
-    var status = stat()
-    return stat(directory.file(file), &status) == 0 ? Int(status.st_size) : 0
-  }
-
-  private func tshark(_ file: String, _ words: [String]) async throws -> String {
-    // To those with all rights it says something else as well.
-    let child = try Child(["tshark", "-n", "-r", directory.file(file)] + words, errorsApart: true)
-    #expect(await child.wait() == 0, "\(child.errors)")
-    return child.text
-  }
+  private let directory = Scratch()
 
   @Test func recordsWhatABrokerAndItsClientsSay() async throws {
     let broker = try await Broker()
@@ -37,16 +24,17 @@ import Testing
     #expect(stat(directory.file("a.pcapng"), &status) == 0 && status.st_mode & 0o777 == 0o600)
     // By the port that the file has, tshark knows what it sees.
     #expect(
-      try await tshark(
-        "a.pcapng",
-        ["-Y", "mqtt.msgtype == 3 && tcp.dstport == 1883", "-T", "fields", "-e", "mqtt.topic"])
+      try await directory.tshark([
+        "-Y", "mqtt.msgtype == 3 && tcp.dstport == 1883", "-T", "fields", "-e", "mqtt.topic",
+      ])
         == "plant/1\nplant/1\n")
     #expect(
-      try await tshark(
-        "a.pcapng",
-        ["-o", "tcp.check_checksum:TRUE", "-Y", "_ws.expert.severity >= 0x600000"]) == "")
-    let comments = try await tshark(
-      "a.pcapng", ["-Y", "frame.comment", "-T", "fields", "-e", "frame.comment"])
+      try await directory.tshark([
+        "-o", "tcp.check_checksum:TRUE", "-Y", "_ws.expert.severity >= 0x600000",
+      ]) == "")
+    let comments = try await directory.tshark([
+      "-Y", "frame.comment", "-T", "fields", "-e", "frame.comment",
+    ])
     #expect(comments.contains(" connects to 127.0.0.1:\(bench.port), for \(broker.url)\n"))
     #expect(comments.contains(" to 127.0.0.1:\(broker.port)\n"))
     let file = directory.file("a.pcapng")
@@ -148,9 +136,9 @@ import Testing
     #expect(Child.text(of: directory.file("a.pcapng")) == "mine")
     let replaced = try await RunningCommand.run(words + file + ["--force"], in: directory)
     #expect(replaced.status == 0, "\(replaced.errors)")
-    // Nobody came, and that is a capture, too.
+    // No client came, and that is a capture, too.
     #expect(try Passed(directory.file("a.pcapng")).connections.isEmpty)
-    #expect(size("a.pcapng") > 100)
+    #expect(directory.size(of: "a.pcapng") > 100)
   }
 
   /// Whatever has passed is there, though nobody had the time to end the file.
@@ -160,11 +148,11 @@ import Testing
     let client = try bench.connected()
     let server = try await onThread { try listener.accept() }
     for round in 1...3 {
-      let before = size("a.pcapng")
+      let before = directory.size(of: "a.pcapng")
       client.write([UInt8](repeating: UInt8(round), count: 5_000))
       #expect(try await onThread { server.read(5_000).count } == 5_000)
       try await bench.command.writes("what has passed") { [self] in
-        size("a.pcapng") >= before + 5_000
+        directory.size(of: "a.pcapng") >= before + 5_000
       }
     }
     #expect(try await bench.command.stop(SIGKILL) == 128 + SIGKILL)
@@ -190,7 +178,9 @@ import Testing
     try await sent
     #expect(try await bench.command.stop(SIGINT) == 130)
     var sizes: [Int] = []
-    while case let size = size("day-000\(sizes.count + 1).pcapng"), size > 0 { sizes.append(size) }
+    while case let size = directory.size(of: "day-000\(sizes.count + 1).pcapng"), size > 0 {
+      sizes.append(size)
+    }
     #expect(sizes.count == 5 || sizes.count == 6)
     #expect(sizes.allSatisfy { $0 <= 65_536 })
     let files = sizes.indices.map { directory.file("day-000\($0 + 1).pcapng") }
@@ -208,8 +198,8 @@ import Testing
     let server = try await onThread { try listener.accept() }
     client.write([UInt8](repeating: 1, count: 100_000))
     #expect(try await bench.command.wait() == 0)
-    #expect(size("a.pcapng") <= 65_536)
-    #expect(size("a.pcapng") > 40_000)
+    #expect(directory.size(of: "a.pcapng") <= 65_536)
+    #expect(directory.size(of: "a.pcapng") > 40_000)
     withExtendedLifetime(server) {}
   }
 

@@ -1,15 +1,15 @@
 import RepriseCore
+import TestSupport
 import Testing
 import Wire
 
 /// `reprise record proxy --conform`: verdicts while it passes.
 @Suite struct ProxyConformTests {
-  private let directory: Scratch
+  private let directory = Scratch()
   private let listener: Socket
   private let bench: ProxyBench
 
   init() async throws {
-    directory = try Scratch()
     let (listener, port) = try Socket.listening()
     self.listener = listener
     bench = try await ProxyBench(

@@ -1,15 +1,15 @@
 import Glibc
 import RepriseCore
+import TestSupport
 import Testing
 
 /// `reprise record proxy --fault`: what is spoilt on purpose, and nothing else.
 @Suite struct ProxyFaultTests {
-  private let directory: Scratch
+  private let directory = Scratch()
   private let listener: Socket
   private let port: UInt16
 
   init() throws {
-    directory = try Scratch()
     (listener, port) = try Socket.listening()
   }
 

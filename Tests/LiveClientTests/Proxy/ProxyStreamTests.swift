@@ -191,7 +191,7 @@ import Testing
     }
   }
 
-  /// Nobody takes it, so it stays with who sends it; and once it is taken, nothing is missing.
+  /// What is not taken stays with its sender; and once it is taken, nothing is missing.
   @Test(arguments: Peer.allCases) func holdsBackWhatIsNotTaken(sender: Peer) async throws {
     let (client, server) = try await pair()
     let (from, to) = sender == .client ? (client, server) : (server, client)

@@ -7,20 +7,10 @@ import Testing
 /// A proxy whose clients speak without TLS, and whose server speaks with it.
 @Suite struct ProxyTLSTests {
   private let certificates: Certificates
-  private let directory: Scratch
+  private let directory = Scratch()
 
   init() async throws {
     certificates = try await Certificates()
-    directory = try Scratch()
-  }
-
-  private func broker(_ certificate: String, _ settings: [String] = []) async throws -> Broker {
-    try await Broker(
-      [
-        "allow_anonymous true", "cafile \(certificates.authority)",
-        "certfile \(certificates.certificate(certificate))",
-        "keyfile \(certificates.key(certificate))",
-      ] + settings)
   }
 
   private var trust: [String] { ["--ca-file", certificates.authority] }
@@ -42,7 +32,7 @@ import Testing
   @Test(arguments: ["localhost", "127.0.0.1"]) func speaksTLSWithTheServer(host: String)
     async throws
   {
-    let broker = try await broker("server")
+    let broker = try await certificates.broker("server")
     let bench = try await ProxyBench(
       to: "mqtts://\(host):\(broker.port)", trust, in: directory)
     #expect(try await publish(bench).count == 1)
@@ -60,7 +50,7 @@ import Testing
   }
 
   @Test func showsACertificate() async throws {
-    let broker = try await broker("server", ["require_certificate true"])
+    let broker = try await certificates.broker("server", ["require_certificate true"])
     let url = "mqtts://localhost:\(broker.port)"
     let pair = ["--cert", certificates.certificate("client"), "--key", certificates.key("client")]
     let shown = try await ProxyBench(to: url, trust + pair, in: directory)
@@ -75,8 +65,8 @@ import Testing
   }
 
   @Test func trustsOnlyWhomItIsToldTo() async throws {
-    let server = try await broker("server")
-    let wrong = try await broker("wrong")
+    let server = try await certificates.broker("server")
+    let wrong = try await certificates.broker("wrong")
     let cases: [(UInt16, [String], String)] = [
       (
         server.port, ["--ca-file", certificates.otherAuthority],
@@ -136,7 +126,7 @@ import Testing
 
   /// Others decrypt what is between the proxy and the server by what it logs.
   @Test func logsKeysWhereItIsToldTo() async throws {
-    let broker = try await broker("server")
+    let broker = try await certificates.broker("server")
     let port = try Socket.freePort()
     let log = directory.file("keys")
     let words = ["env", "SSLKEYLOGFILE=\(log)", RunningCommand.path, "record", "proxy", "\(port)"]

@@ -54,7 +54,7 @@ import Testing
   }
 
   private static func folder() throws -> Scratch {
-    let scratch = try Scratch()
+    let scratch = Scratch()
     try scratch.write(
       #"""
       {"requests": [
@@ -130,7 +130,7 @@ import Testing
     let relay = try Relay(to: server.port) { tap.note($0, $1, $2) }
     let live = try await Self.run(on: HTTPClient(url: "http://127.0.0.1:\(relay.port)/v1"))
     #expect(live.count == 3)
-    let scratch = try Scratch()
+    let scratch = Scratch()
     try scratch.write(tap.bytes, to: "a.pcap")
     let input = InputOptions(decode: [80: .http])
     let options = ReplayOptions(requestBase: "/v1")
@@ -167,7 +167,7 @@ import Testing
     let live = try await ask(HTTPClient(url: "http://127.0.0.1:\(relay.port)"))
     let new = ResponseMessage(body: Array("new".utf8))
     #expect(live == .response(ClientAction.ID(rawValue: 1), new))
-    let scratch = try Scratch()
+    let scratch = Scratch()
     try scratch.write(tap.bytes, to: "a.pcap")
     let replay = try ReplayClient(
       contentsOf: scratch.file("a.pcap"), input: InputOptions(decode: [80: .http]))

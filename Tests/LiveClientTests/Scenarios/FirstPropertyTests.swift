@@ -2,6 +2,7 @@ import Capture
 import ConformanceKit
 import Glibc
 import RepriseCore
+import TestSupport
 import Testing
 
 @testable import reprise
@@ -13,7 +14,7 @@ import Testing
   @Test func transcriptsAreEqualInEveryWorld() async throws {
     let suite = try ScenarioSuite.bundled()
     let broker = try await Broker()
-    let folder = try Scratch()
+    let folder = Scratch()
     let wire = try WireTap(folder: folder)
     try await wire.listens()
     let play = LivePlay(

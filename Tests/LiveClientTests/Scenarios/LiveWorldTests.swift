@@ -3,6 +3,7 @@ import DeviceSDK
 import Gates
 import LiveClient
 import RepriseCore
+import TestSupport
 import Testing
 
 @testable import reprise
@@ -89,7 +90,7 @@ import Testing
   }
 
   @Test func takesTheUserOfTheURL() async throws {
-    let directory = try Scratch()
+    let directory = Scratch()
     let users = directory.file("users")
     try await Child.run(["mosquitto_passwd", "-b", "-c", users, "cloud", "p@ss"])
     let broker = try await Broker(["allow_anonymous false", "password_file \(users)"])

@@ -1,5 +1,6 @@
 import Glibc
 import Synchronization
+import TestSupport
 
 /// A mosquitto of a test's own, on a free port of loopback, with its own configuration and
 /// directory.
@@ -17,7 +18,7 @@ final class Broker: Sendable {
     _ settings: [String] = ["allow_anonymous true"], globals: [String] = [],
     directory: Scratch? = nil, environment: [String] = []
   ) async throws {
-    let directory = try directory ?? Scratch()
+    let directory = directory ?? Scratch()
     self.directory = directory
     self.environment = environment
     var attempts = 5

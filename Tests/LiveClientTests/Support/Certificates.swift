@@ -1,6 +1,8 @@
+import TestSupport
+
 /// Certificates of a test's own, made by openssl.
 struct Certificates {
-  let directory: Scratch
+  let directory = Scratch()
 
   var authority: String { directory.file("ca.pem") }
   var otherAuthority: String { directory.file("other.pem") }
@@ -8,10 +10,18 @@ struct Certificates {
   func certificate(_ name: String) -> String { directory.file("\(name).pem") }
   func key(_ name: String) -> String { directory.file("\(name).key") }
 
+  /// A broker that shows one of them.
+  func broker(_ name: String, _ settings: [String] = []) async throws -> Broker {
+    try await Broker(
+      [
+        "allow_anonymous true", "cafile \(authority)", "certfile \(certificate(name))",
+        "keyfile \(key(name))",
+      ] + settings)
+  }
+
   /// Makes two authorities; the first issues for `localhost`, for `elsewhere.test` and for a
   /// client.
   init() async throws {
-    directory = try Scratch()
     for name in ["ca", "other"] {
       try await openssl([
         "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes",

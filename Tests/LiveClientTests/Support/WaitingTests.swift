@@ -1,4 +1,5 @@
 import Glibc
+import TestSupport
 import Testing
 
 /// That the tests' own waiting sees what happens, and gives up with a reason.
@@ -31,7 +32,7 @@ import Testing
   }
 
   @Test func aFileThatGrowsIsNews() async throws {
-    let folder = try Scratch()
+    let folder = Scratch()
     let file = folder.file("growing")
     let child = try Child(
       ["sh", "-c", "for i in 1 2 3; do echo $i >>\"$0\"; done; kill -STOP $$", file],

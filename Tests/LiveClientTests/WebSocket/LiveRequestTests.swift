@@ -5,6 +5,7 @@ import LiveClient
 import LiveHTTP
 import RepriseCore
 import Synchronization
+import TestSupport
 import Testing
 
 /// What the servers of these tests know.
@@ -154,10 +155,8 @@ private enum SampleAPI: RequestTarget {
 
   @Test(arguments: ["pcap", "jsonl"])
   func oneTargetRunsOnACapture(ending: String) async throws {
-    var package = URL(filePath: #filePath)
-    for _ in 0..<4 { package.deleteLastPathComponent() }
     let client = try ReplayClient(
-      contentsOf: package.appending(path: "Recordings/sdk/requests/ask.\(ending)").path)
+      contentsOf: PackageFolder.path("Recordings/sdk/requests/ask.\(ending)"))
     #expect(try await ask(client) == [1])
     try client.finish()
   }

@@ -6,16 +6,10 @@ import Testing
 /// Files that recordings are written to.
 @Suite struct FileSinkTests {
   /// A folder for one test.
-  private let folder: URL
-
-  init() throws {
-    folder = FileManager.default.temporaryDirectory.appending(path: "reprise-\(UUID().uuidString)")
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-  }
+  private let folder = Scratch()
 
   private func inFolder(_ body: (String) async throws -> Void) async throws {
-    defer { try? FileManager.default.removeItem(at: folder) }
-    try await body(folder.appending(path: "session.jsonl").path)
+    try await body(folder.file("session.jsonl"))
   }
 
   private func text(_ path: String) throws -> String {
@@ -57,8 +51,7 @@ import Testing
   }
 
   @Test func saysWhyItCannotBeWritten() throws {
-    defer { try? FileManager.default.removeItem(at: folder) }
-    let missing = folder.appending(path: "no/session.jsonl").path
+    let missing = folder.file("no/session.jsonl")
     let error = #expect(throws: DataClientError.self) { try FileSink(missing) }
     #expect(
       error?.message

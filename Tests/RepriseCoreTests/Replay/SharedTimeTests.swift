@@ -179,7 +179,7 @@ import Testing
     a.connect(4, as: "a")
     b.connect(0, as: "b")
     b.publish(4, .server, "first", "1")
-    // Nobody uses the first one.
+    // The first one is not used.
     let first = try ReplayClient(a.events, options: Self.options(time))
     let second = try ReplayClient(b.events, options: Self.options(time))
     try await Self.listen(to: "b", second, heard)
@@ -199,7 +199,7 @@ import Testing
     try await user.connect(as: "a")
     try await other.connect(as: "b")
     _ = try await user.next()
-    // Nobody reads it any more.
+    // It is not read any more.
     try await Self.listen(to: "b", second, heard, connecting: false)
     #expect(heard.lines == ["b connected 0.01", "b 1 1.0", "b 2 3.0", "b ended 3.0"])
     #expect(clock.now.offset == .seconds(10))

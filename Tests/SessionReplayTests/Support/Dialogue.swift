@@ -6,7 +6,7 @@ import Wire
 struct Dialogue {
   private(set) var events: [Event] = []
 
-  /// Somebody who sends something.
+  /// A line of the client, which it sends.
   static func client(_ content: MQTTPacket.Content, dup: Bool = false, on connection: Int = 1)
     -> Line
   {
@@ -63,8 +63,18 @@ struct Dialogue {
     _ selection: ScriptReader.Selection = .init(), within window: ReplayWindow = .init(),
     limit: Int = 1 << 20
   ) throws -> SessionScript {
+    try events.script(selection, within: window, limit: limit)
+  }
+}
+
+extension [Event] {
+  /// What both ends do.
+  func script(
+    _ selection: ScriptReader.Selection = .init(), within window: ReplayWindow = .init(),
+    limit: Int = 1 << 20
+  ) throws -> SessionScript {
     var reader = ScriptReader(selection, within: window, limit: limit)
-    for event in events { event.withView { reader.consume($0) } }
+    for event in self { event.withView { reader.consume($0) } }
     return try reader.script()
   }
 }

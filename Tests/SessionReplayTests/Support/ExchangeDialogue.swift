@@ -63,9 +63,7 @@ struct ExchangeDialogue {
   func script(
     _ selection: ScriptReader.Selection = .init(), limit: Int = 1 << 20
   ) throws -> SessionScript {
-    var reader = ScriptReader(selection, within: ReplayWindow(), limit: limit)
-    for event in events { event.withView { reader.consume($0) } }
-    return try reader.script()
+    try events.script(selection, limit: limit)
   }
 }
 

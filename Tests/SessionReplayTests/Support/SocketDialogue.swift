@@ -40,9 +40,7 @@ struct SocketDialogue {
   func script(
     _ selection: ScriptReader.Selection = .init(), within window: ReplayWindow = .init()
   ) throws -> SessionScript {
-    var reader = ScriptReader(selection, within: window, limit: 1 << 20)
-    for event in events { event.withView { reader.consume($0) } }
-    return try reader.script()
+    try events.script(selection, within: window)
   }
 }
 

@@ -15,31 +15,13 @@ import WireDeflate
   }
 
   private static func peer(_ arguments: [String], input: String = "") throws -> [Substring] {
-    let here = URL(filePath: #filePath).deletingLastPathComponent()
-    var package = here
-    for _ in 0..<3 { package.deleteLastPathComponent() }
-    let process = Process()
-    process.executableURL = URL(filePath: "/usr/bin/env")
-    process.arguments =
+    let run = try ProgramRun(
       [
-        package.appending(path: ".build/venv/bin/python").path,
-        here.appending(path: "peer.py").path,
-      ]
-      + arguments
-    process.environment = ["PYTHONDONTWRITEBYTECODE": "1"]
-    // A file and no pipe: whoever ends early must not end the test with it.
-    let file = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
-    try Data(input.utf8).write(to: file)
-    defer { try? FileManager.default.removeItem(at: file) }
-    let stdout = Pipe()
-    process.standardInput = try FileHandle(forReadingFrom: file)
-    process.standardOutput = stdout
-    try process.run()
-    let output = stdout.fileHandleForReading.readDataToEndOfFile()
-    process.waitUntilExit()
-    try #require(
-      process.terminationStatus == 0, "peer.py does not run; make setup installs what it needs")
-    return String(decoding: output, as: UTF8.self).split(separator: "\n")
+        PackageFolder.path(".build/venv/bin/python"),
+        PackageFolder.path("Tests/WireTests/WebSocket/peer.py"),
+      ] + arguments, input: Array(input.utf8), environment: ["PYTHONDONTWRITEBYTECODE": "1"])
+    try #require(run.status == 0, "peer.py does not run; make setup installs what it needs")
+    return run.lines
   }
 
   private static func text(_ bytes: [UInt8]) -> String {

@@ -173,7 +173,7 @@ extension BrokerJudge {
     if let got, (least...highest(min(waited, waitedBefore))).contains(Int64(got)) {
       return tally.leave(rule, .delayedOnItsWay, hearing)
     }
-    // Somebody who is not in the capture may have said the same without, be it while the receiver was away.
+    // A client that is not in the capture may have said the same without, be it while the receiver was away.
     guard got != nil || hasOwnMessages || isPrompt(source, event) && waited < most * Self.second
     else { return tally.leave(rule, .publishersUnseen, hearing) }
     violateExpiry(most - waited / Self.second, got, source, delivery, event, hearing, &tally)

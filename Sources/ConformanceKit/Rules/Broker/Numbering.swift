@@ -48,7 +48,7 @@ extension BrokerJudge {
 
   /// Looks for copies of one message that come one behind the other, each with the number of another filter.
   ///
-  /// Nobody is accused of two copies with one number, as they may be two messages.
+  /// Two copies with one number are no fault, as they may be two messages.
   private func judgeCopy(
     _ numbers: [UInt32], _ delivery: borrowing Delivery, _ state: inout ConnectionState,
     _ hearing: Hearing, _ tally: inout Tally

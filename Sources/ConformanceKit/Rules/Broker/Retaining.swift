@@ -44,7 +44,7 @@ extension BrokerJudge {
     if packet.retain, delivery.matching.isDeaf, source.connection == event.context.connection {
       return tally.leave(rule, .mayBeKept, hearing)
     }
-    if let doubt = doubt(ofFlag: packet, expected: expected, source, delivery, event) {
+    if let doubt = doubt(ofFlag: packet, source, delivery, event) {
       for rule in [rule, ofWill].compactMap({ $0 }) { tally.leave(rule, doubt, hearing) }
       return
     }
@@ -69,7 +69,7 @@ extension BrokerJudge {
 
   /// Why a message whose RETAIN is not that of a live one need be none.
   private func doubt(
-    ofFlag packet: borrowing MQTTPacketView, expected: Bool, _ source: Publication,
+    ofFlag packet: borrowing MQTTPacketView, _ source: Publication,
     _ delivery: borrowing Delivery, _ event: borrowing EventView
   ) -> UndecidedReason? {
     // What is retained may be read a moment behind the SUBSCRIBE, and by then be what was published meanwhile.

@@ -107,7 +107,7 @@ extension BrokerJudge {
     let what =
       rule == .refusedIsNotPassedOn
       ? "had refused it" : "had lost its session on the way to get it"
-    // Who sends a job once more when it was refused need not be in the capture.
+    // The client that sends a job once more when it was refused need not be in the capture.
     add(
       rule, delivery, event, hearing, needsAnother: true, &tally,
       FindingText(

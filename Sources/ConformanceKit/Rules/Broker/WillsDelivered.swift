@@ -104,7 +104,7 @@ extension BrokerJudge {
     if wait > Self.willPause, judgeLater(will, drop, content, delivery, event, &tally) { return }
     let doubt: UndecidedReason? =
       if packet.qos != min(will.qos, delivery.matching.grantedQoS) {
-        // Somebody says the same of the client, as a rule of the server may when it leaves.
+        // Another publisher says the same of the client, as a rule of the server may when it leaves.
         .mayBePublished
       } else if !isEstablished(delivery, at: drop.moment.time)
         || !isSurely(event.context.time, after: drop.moment.time.nanoseconds)

@@ -217,8 +217,8 @@ extension ConnectionState {
     let messages = publisher == .client ? exchanges.fromClient : exchanges.fromServer
     if messages.used.contains(id) { return .answeredBefore }
     if messages.hasUnreadID { return .unreadableProperty }
-    // Who acknowledges when its application is done may do so when it has connected again, and be it that the connection
-    // before was not captured: then in front of what it acknowledges of this one (section 4.6).
+    // An end that acknowledges when its application is done may do so when it has connected again, and be it that the
+    // connection before was not captured: then in front of what it acknowledges of this one (section 4.6).
     let isInFront = !identity.isFirst && messages.lastPuback < 0 && messages.lastPubrec < 0
     if publisher == .server, packet.type != .pubrel, isInFront { return .answersEarlierConnection }
     let mayBeBack = identity.previous != 0 || identity.name == 0

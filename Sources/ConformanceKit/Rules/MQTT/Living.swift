@@ -223,13 +223,13 @@ extension ConnectionState {
           "the client was silent for longer than \(isServers ? "the Server" : "its") Keep Alive",
           expected: "a packet at least every \(keepAlive) s",
           actual: "\(Timestamp.seconds(silence)) of silence",
-          evidence: evidence(ofKeepAlive: keepAlive, event.context.connection),
+          evidence: evidenceOfKeepAlive(event.context.connection),
           silence: Int64(keepAlive) * 1_000_000_000 + Silence.allowance))
     }
   }
 
   /// What told the Keep Alive, and the packet that the silence begins behind.
-  private func evidence(ofKeepAlive keepAlive: UInt16, _ connection: Int) -> [Finding.Evidence] {
+  private func evidenceOfKeepAlive(_ connection: Int) -> [Finding.Evidence] {
     var evidence: [Finding.Evidence] = []
     func add(_ frame: Int, _ role: String) {
       evidence.append(Finding.Evidence(frame: frame, connection: connection, role: role))

@@ -52,7 +52,7 @@ extension MQTTJudge {
     broker.lastConnects.answer(event.context.connection)
     state.closeSuspicions(close, hearing, &tally)
     if let reason = hearing.givingUp {
-      // Nobody knows any more to which server goes what its client publishes behind that, nor whose session it has.
+      // The server to which goes what its client publishes behind that is not known any more, nor whose session it has.
       broker.doubt(state.identity.endpoint, reason)
       noteLoss()
     }

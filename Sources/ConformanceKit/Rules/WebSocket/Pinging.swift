@@ -114,7 +114,7 @@ extension WebSocketState {
       tally.satisfy(.pingHasPong, hearing)
       return tally.satisfy(.pongRepeatsPing, hearing)
     }
-    // Who tells by Pongs that it is there, unasked, goes on with it (section 5.5.3).
+    // An end that tells by Pongs that it is there, unasked, goes on with it (section 5.5.3).
     let isSign =
       frame.header.payloadLength == 0 || data != nil && data.short == self[asker].pings.unasked
     if self[asker].pings.stray == nil, !isSign {

@@ -39,11 +39,7 @@ package final class ReplayHTTPClients: ReplayParty {
   private var connections: [Connection] = []
   /// The last exchange of each recorded connection.
   private let last: [Int: Int]
-  private var news: [Event] = []
-  package private(set) var ending: ReplayEnding?
-
-  /// How long a server may take until a connection is there.
-  private static let patience: Duration = .seconds(10)
+  package var news = ReplayNews()
 
   /// Prepares clients.
   /// - Parameters:
@@ -90,7 +86,7 @@ package final class ReplayHTTPClients: ReplayParty {
     connection.isLast = connection.isLast || answer.isLast
     switch machine?.take(answer: answer, to: asked.exchange, at: now) {
     case .matched(let index): news.append(exchanges[index].event(answer, now))
-    case .diverged(let divergence): ending = .diverged(divergence)
+    case .diverged(let divergence): news.diverge(divergence)
     case .passed, nil: break
     }
     let isOver = last[connection.number].map { machine?.isAsked($0) == true } ?? true
@@ -102,7 +98,7 @@ package final class ReplayHTTPClients: ReplayParty {
       connection.asked.first.map { machine?.missingAnswer(to: $0.exchange, why) }
       ?? machine?.givingUp(why)
     guard let divergence else { return connection.link.reset(connection.link.begin) }
-    ending = .diverged(divergence)
+    news.diverge(divergence)
   }
 
   /// Takes the end of a connection; what has no answer is asked again where the server had said nothing of it.
@@ -116,8 +112,8 @@ package final class ReplayHTTPClients: ReplayParty {
       if connection.isKept, !asked.isAgain, !isExpected {
         // A server may end a connection that it has kept at any time (RFC 9112 section 9.5).
         send(asked.request, of: asked.exchange, isAgain: true, now)
-      } else if let divergence = machine?.takeEnd(of: asked.exchange, at: now) {
-        ending = .diverged(divergence)
+      } else {
+        news.diverge(machine?.takeEnd(of: asked.exchange, at: now))
       }
     }
   }
@@ -132,12 +128,10 @@ package final class ReplayHTTPClients: ReplayParty {
     }
     connections.removeAll { $0.link.isOver && $0.asked.isEmpty }
     guard ending == nil, let machine else { return nil }
-    if machine.isDone { ending = .done }
+    if machine.isDone { news.ending = .done }
     if let deadline = machine.answerDeadline {
       wake = earlier(wake, deadline)
-      if deadline <= now, let divergence = machine.givingUp("sends nothing more") {
-        ending = .diverged(divergence)
-      }
+      if deadline <= now { news.diverge(machine.givingUp("sends nothing more")) }
     }
     return wake
   }
@@ -166,7 +160,7 @@ package final class ReplayHTTPClients: ReplayParty {
       let connection = try connection(for: exchanges[index], now)
       connection.asked.append(Asked(exchange: index, request: request, isAgain: isAgain))
       connection.link.ask(request, now)
-    } catch { ending = .unreachable(error.message) }
+    } catch { news.ending = .unreachable(error.message) }
   }
 
   /// The connection that a request goes out on.
@@ -186,26 +180,14 @@ package final class ReplayHTTPClients: ReplayParty {
 
   /// Sees whether a connection comes to be.
   private func watch(_ connection: Connection, _ now: Timestamp) -> Timestamp? {
-    if case .over(let why?) = connection.link.phase {
-      ending = .unreachable(why)
-      return nil
+    let link = connection.link
+    if let problem = link.phase.problem(since: link.begin, now) {
+      news.ending = .unreachable(problem)
     }
-    guard connection.link.phase == .opening else { return nil }
-    let deadline = connection.link.begin.advanced(by: Self.patience)
-    if deadline <= now { ending = .unreachable("no answer in 10 s") }
-    return deadline
-  }
-
-  package func takeNews() -> [Event] {
-    defer { news = [] }
-    return news
+    return link.phase == .opening ? link.begin.advanced(by: CaseStream.Phase.patience) : nil
   }
 
   package func breakOff(_ now: Timestamp) {
     for connection in connections where !connection.link.isOver { connection.link.finish(now) }
   }
-
-  package var isAwaited: Bool { false }
-
-  package func stop() {}
 }

@@ -1,5 +1,4 @@
 package import Glibc
-package import LiveClient
 package import RepriseCore
 package import SessionReplay
 import Wire
@@ -25,51 +24,32 @@ package final class ReplayHTTPServer: ReplayParty {
 
   private let exchanges: [ScriptExchange]
   private let settings: ReplaySettings
-  private let place: ClientPlace
-  private let listener: TCPSocket
+  private var entrance: ReplayEntrance
   /// Whether it begins anew when all was answered.
   private let repeats: Bool
-  private var process: CommandProcess?
-  /// When the command was first seen to have ended.
-  private var processEnd: Timestamp?
   /// What is played; nil as long as nothing was asked.
   private var machine: ReplayedExchanges?
   private var clients: [Client] = []
   /// When all had happened and nothing was left to be sent.
   private var end: Timestamp?
-  private var news: [Event] = []
-  package private(set) var ending: ReplayEnding?
+  package var news = ReplayNews()
 
   /// Prepares a server.
   /// - Parameters:
   ///   - script: The session.
   ///   - settings: How it is replayed.
-  ///   - place: Where clients find it.
-  ///   - listener: What they connect to.
+  ///   - entrance: Where clients come in.
   ///   - repeats: Whether it begins anew when all was answered.
   package init(
-    _ script: SessionScript, _ settings: ReplaySettings, at place: ClientPlace,
-    on listener: TCPSocket, repeats: Bool
+    _ script: SessionScript, _ settings: ReplaySettings, by entrance: ReplayEntrance, repeats: Bool
   ) {
     (exchanges, self.settings) = (script.exchanges, settings)
-    (self.place, self.listener, self.repeats) = (place, listener, repeats)
-  }
-
-  /// Starts a client, which is stopped with the server.
-  /// - Parameters:
-  ///   - command: The command.
-  ///   - port: The port that it finds the server at.
-  /// - Throws: ``DriverError`` where it can't be started.
-  package func start(_ command: ClientCommand, port: UInt16) throws(DriverError) {
-    process = try CommandProcess(command.filled(at: place, port, scheme: "http"))
+    (self.entrance, self.repeats) = (entrance, repeats)
   }
 
   // MARK: Sockets
 
-  package var interests: [pollfd] {
-    [pollfd(fd: listener.number, events: Int16(POLLIN), revents: 0)]
-      + clients.map(\.link.interest)
-  }
+  package var interests: [pollfd] { [entrance.interest] + clients.map(\.link.interest) }
 
   package func service(
     _ events: ArraySlice<pollfd>, _ buffer: inout [UInt8], _ now: Timestamp
@@ -80,12 +60,11 @@ package final class ReplayHTTPServer: ReplayParty {
       }
       if let fault = client.link.fault, ending == nil { refuse(client, fault, now) }
     }
-    guard let first = events.first, first.revents != 0 else { return }
-    while let socket = try? listener.accept() {
+    entrance.accept(events) { socket in
       // Behind the end there is nothing for a client that comes again.
-      guard ending == nil else { continue }
+      guard ending == nil else { return }
       let stream = CaseStream(
-        clients.count + 1, from: socket, security: place.security, shownPort: nil, nil, nil)
+        clients.count + 1, from: socket, security: entrance.security, shownPort: nil, nil, nil)
       clients.append(Client(HTTPLink(stream, at: now)))
     }
   }
@@ -106,7 +85,7 @@ package final class ReplayHTTPServer: ReplayParty {
   private func diverge(
     _ divergence: ReplayDivergence, status: Int, tell client: Client, _ now: Timestamp
   ) {
-    ending = .diverged(divergence)
+    news.diverge(divergence)
     guard client.asked.isEmpty else { return }
     client.link.send(HTTPMessage.refusal(status, "\(divergence)"), now)
   }
@@ -187,26 +166,22 @@ package final class ReplayHTTPServer: ReplayParty {
     }
     for client in clients { client.link.finish(now) }
     guard !clients.isEmpty else {
-      ending = .done
+      news.ending = .done
       return nil
     }
     if clients.contains(where: \.link.hasUnsent) { end = now }
     let last = (end ?? now).advanced(by: ReplayLink.grace)
     end = end ?? now
-    if last <= now { ending = .done }
+    if last <= now { news.ending = .done }
     return last
   }
 
   /// Sees whether the client that was started still sends what is next; others have all the time they want.
   private func awaitRequests(_ now: Timestamp) -> Timestamp? {
-    guard let process else { return nil }
-    guard process.isRunning else {
-      // What it has begun may still be on its way.
-      let end = processEnd ?? now
-      processEnd = end
-      let last = end.advanced(by: .milliseconds(300))
+    guard entrance.hasCommand else { return nil }
+    if let last = entrance.lastArrival(now) {
       guard last <= now, clients.isEmpty else { return last }
-      miss("the command ended with \(process.endedBy ?? "nothing") before it had asked for it", now)
+      miss("\(entrance.commandEnd) before it had asked for it", now)
       return nil
     }
     guard let deadline = machine?.requestDeadline, deadline <= now else {
@@ -218,19 +193,14 @@ package final class ReplayHTTPServer: ReplayParty {
 
   private func miss(_ why: String, _ now: Timestamp) {
     let played = machine ?? ReplayedExchanges(exchanges, as: .server, settings, at: now)
-    if let divergence = played.absence(why) { ending = .diverged(divergence) }
-  }
-
-  package func takeNews() -> [Event] {
-    defer { news = [] }
-    return news
+    news.diverge(played.absence(why))
   }
 
   package func breakOff(_ now: Timestamp) {
     for client in clients { client.link.finish(now) }
   }
 
-  package var isAwaited: Bool { process?.isRunning ?? false }
+  package var isAwaited: Bool { entrance.isAwaited }
 
-  package func stop() { process?.terminate() }
+  package func stop() { entrance.stop() }
 }

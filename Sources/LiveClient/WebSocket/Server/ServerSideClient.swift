@@ -4,7 +4,7 @@ import Synchronization
 /// The server's side of a connection as a world, for whoever answers a client as a cloud does.
 ///
 /// The connection is open from the start, so there is no `connected` for it: `text` and `binary` are what the
-/// client sent, `closed` is the end of the connection, and behind it the world ends. Nobody else may read
+/// client sent, `closed` is the end of the connection, and behind it the world ends. It alone may read
 /// ``WebSocketServerConnection/events``.
 ///
 /// A message that is sent waits while ``WebSocketServerLimits/unsent`` bytes are not written; what comes

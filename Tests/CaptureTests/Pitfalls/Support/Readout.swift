@@ -28,10 +28,8 @@ struct Readout {
   }
 
   init(file: [UInt8], options: InputOptions = InputOptions()) throws {
-    let path = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
-    try Data(file).write(to: path)
-    defer { try? FileManager.default.removeItem(at: path) }
-    (events, summary) = try EventList.events(of: path.path, options: options)
+    let temporary = try TemporaryFile(file)
+    (events, summary) = try EventList.events(of: temporary.path, options: options)
   }
 
   /// The types of all events, as `inspect` prints them.

@@ -1,5 +1,6 @@
 import LiveClient
 import RepriseCore
+import TestSupport
 import Testing
 import Wire
 
@@ -108,7 +109,7 @@ import Wire
       }
       #expect(error?.message.contains(problem) == true, "\(error?.message ?? "")")
     }
-    let scratch = try Scratch()
+    let scratch = Scratch()
     try scratch.write("nonsense", to: "bad.pem")
     for file in [scratch.file("bad.pem"), scratch.file("missing.pem")] {
       let tls = ServerTLSOptions(certificateFile: file, keyFile: file)
