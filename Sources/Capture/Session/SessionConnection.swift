@@ -201,12 +201,17 @@ final class SessionConnection {
     switch stage {
     case .held: held.reserved
     case .tls: tls?.session.reserved ?? 0
-    case .mqtt: self[.first].reserved + self[.second].reserved + (backlog?.reserved ?? 0)
+    case .mqtt: reservedByPackets + (backlog?.reserved ?? 0)
     case .http: http?.reserved ?? 0
+    // Most of what it carries is no MQTT, and then nothing was ever cut into packets.
     case .webSocket:
-      self[.first].reserved + self[.second].reserved + (webSocket?.reserved ?? 0)
+      (webSocket?.carriesMQTT == true ? reservedByPackets : 0) + (webSocket?.reserved ?? 0)
     }
   }
+
+  /// What both directions have of packets that are not finished: where they stand, as a direction that is asked for is
+  /// copied as a whole.
+  private var reservedByPackets: Int { directions[0].reserved + directions[1].reserved }
 
   /// A number that is another one when a packet or a frame was finished.
   @inline(__always)

@@ -25,7 +25,10 @@ struct MergedClocks {
   private var entries: [Entry] = []
   private var repeats: [Repeats] = []
 
+  /// How many entries there may be, and how many there is room for at first: most captures are small, and to clear room
+  /// for all of them takes as long as to read one.
   private static let places = 1 << 15
+  private static let fewestPlaces = 1 << 8
   private static let most = 8
   /// The least distance that counts, in nanoseconds: every rule that goes by time leaves as much room.
   private static let least: Int64 = 1_000_000_000
@@ -45,16 +48,44 @@ struct MergedClocks {
   mutating func take(
     _ mark: UInt64, of side: Side, at time: Int64, isAcknowledged: () -> Bool
   ) {
-    if entries.isEmpty {
-      entries = Array(repeating: Entry(mark: 0, time: 0), count: Self.places)
-    }
-    let place = Int(truncatingIfNeeded: mark >> 32) & (Self.places - 1)
-    let entry = entries[place]
-    if entry.mark == mark {
-      if isAcknowledged() { meet(entry.time, of: side, at: time) }
-    } else if entry.mark == 0 || !place.isMultiple(of: 2) {
-      // Half of the places keep what came first, as the clocks may differ by hours, and half what came last.
+    let place = Self.place(of: mark, among: entries.count)
+    guard place < entries.count else { return add(Entry(mark: mark, time: time)) }
+    let known = entries[place]
+    if known.mark == mark {
+      if isAcknowledged() { meet(known.time, of: side, at: time) }
+    } else if known.mark == 0 {
       entries[place] = Entry(mark: mark, time: time)
+    } else {
+      add(Entry(mark: mark, time: time))
+    }
+  }
+
+  /// The place of a mark; the places are as many as a power of two, or none.
+  @inline(__always)
+  private static func place(of mark: UInt64, among count: Int) -> Int {
+    Int(truncatingIfNeeded: mark >> 32) & (count &- 1)
+  }
+
+  /// Adds a segment whose place another one has: there are twice as many places then, as long as there may be more.
+  ///
+  /// So nothing is lost as long as it would not be if there were as many as there may be from the beginning.
+  @inline(never)
+  private mutating func add(_ entry: Entry) {
+    var place = Self.place(of: entry.mark, among: entries.count)
+    while entries.count < Self.places, entries.isEmpty || entries[place].mark != 0 {
+      grow()
+      place = Self.place(of: entry.mark, among: entries.count)
+    }
+    // Half of the places keep what came first, as the clocks may differ by hours, and half what came last.
+    if entries[place].mark == 0 || !place.isMultiple(of: 2) { entries[place] = entry }
+  }
+
+  private mutating func grow() {
+    let old = entries
+    let count = max(Self.fewestPlaces, 2 * old.count)
+    entries = Array(repeating: Entry(mark: 0, time: 0), count: count)
+    for entry in old where entry.mark != 0 {
+      entries[Self.place(of: entry.mark, among: count)] = entry
     }
   }
 

@@ -172,11 +172,21 @@ final class WebSocketConnection {
     _ use: (consuming WebSocketFrameView) -> Void
   ) {
     if side == .first {
-      firstReceiver.receive(bytes, header, use)
+      receiving.first = Self.receive(bytes, header, by: &firstReceiver, use)
     } else {
-      secondReceiver.receive(bytes, header, use)
+      receiving.second = Self.receive(bytes, header, by: &secondReceiver, use)
     }
-    noteReceiving(side)
+  }
+
+  /// Takes a frame, and tells what memory its side takes then: while the receiver is at hand, as it takes a while to see
+  /// that nothing else has it.
+  @inline(__always)
+  private static func receive(
+    _ bytes: RawSpan, _ header: WebSocketFrameHeader, by receiver: inout WebSocketReceiver,
+    _ use: (consuming WebSocketFrameView) -> Void
+  ) -> Int {
+    receiver.receive(bytes, header, use)
+    return receiver.reserved
   }
 
   /// Tells that frames of a side are missing.

@@ -45,18 +45,32 @@ public struct ConformanceJudge: EventConsumer {
   public init(
     catalogue: Catalogue, options: ConformanceOptions = ConformanceOptions()
   ) throws(ConformanceError) {
-    clauses = try catalogue.select(specs: options.specs, options.clauses)
-      .filter { $0.actor.binds(options.subject) }
+    clauses = try Self.clauses(of: catalogue, options)
     self.options = options
     table = ConnectionTable(limit: options.memory)
-    for clause in clauses where clause.status.hasRule != Self.knownRules.contains(clause.key) {
-      throw ConformanceError(
-        .badCatalogue, "\(clause.id) is called \(clause.status.rawValue), which its rules deny")
-    }
     tally = Tally(
       ruleCount: Self.places.count, maximumFindings: options.maximumFindings,
       redaction: options.redaction, kinds: options.listsEachKind ? FindingKinds(Self.places) : nil,
       subject: options.subject.map { ($0, Self.bothBound(catalogue)) })
+  }
+
+  /// Chooses the clauses that a judge reports, which is all that can go wrong when one is made.
+  /// - Parameters:
+  ///   - catalogue: The clauses.
+  ///   - options: Which of them to report.
+  /// - Returns: The clauses, in the catalogue's order.
+  /// - Throws: ``ConformanceError`` as for a judge.
+  @discardableResult
+  package static func clauses(
+    of catalogue: Catalogue, _ options: ConformanceOptions
+  ) throws(ConformanceError) -> [Clause] {
+    let clauses = try catalogue.select(specs: options.specs, options.clauses)
+      .filter { $0.actor.binds(options.subject) }
+    for clause in clauses where clause.status.hasRule != knownRules.contains(clause.key) {
+      throw ConformanceError(
+        .badCatalogue, "\(clause.id) is called \(clause.status.rawValue), which its rules deny")
+    }
+    return clauses
   }
 
   /// By the place of a rule, whether its clause binds both ends.

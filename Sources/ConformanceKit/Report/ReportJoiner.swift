@@ -25,6 +25,11 @@ public struct ReportJoiner: Sendable {
     var places: [UndecidedPlace] = []
     /// How many violations are of a kind that no finding is listed of.
     var unlisted = 0
+
+    /// The reasons, the most frequent first; of most clauses there are none.
+    var counts: [UndecidedCount] {
+      reasons.isEmpty ? [] : [UndecidedCount](counting: { reasons[$0] ?? 0 })
+    }
   }
 
   /// Prepares to join reports.
@@ -84,7 +89,7 @@ public struct ReportJoiner: Sendable {
       let unlisted = kinds.map { sum.unlisted + $0.unlisted[index] }
       let counts = RuleCounts(
         satisfied: sum.satisfied, violated: sum.violated,
-        reasons: [UndecidedCount](counting: { sum.reasons[$0] ?? 0 }), findings: sum.findings,
+        reasons: sum.counts, findings: sum.findings,
         places: sum.places, unlisted: unlisted ?? max(0, sum.violated - sum.findings.count))
       return ClauseResult(clause, sum.hasRule ? counts : nil, seen, isStrict: options.isStrict)
     }

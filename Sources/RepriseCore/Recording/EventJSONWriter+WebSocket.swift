@@ -5,7 +5,7 @@ extension EventJSONWriter {
   func append(_ frame: borrowing WebSocketFrameView, to buffer: inout [UInt8]) {
     let header = frame.header
     let start = buffer.count
-    buffer.appendShort { text in
+    buffer.appendShort(atMost: 512) { text in
       text.append(header.opcode.name)
       text.append("\",\"length\":")
       text.append(decimal: header.payloadLength)

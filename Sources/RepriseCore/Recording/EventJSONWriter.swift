@@ -142,10 +142,13 @@ public struct EventJSONWriter: Sendable {
   /// A number that every reader of JSON takes exactly; a larger one becomes the largest of them, 2^53.
   private static func exact(_ number: Int) -> Int { min(number, RecordingFields.maximumInteger) }
 
+  /// How many bytes there may be of what all events have, but for what every line begins with.
+  private static let mostContext = 512
+
   /// Appends what all events have, up to and with `"type":"`.
   private func appendContext(_ context: EventContext, to buffer: inout [UInt8]) {
-    buffer.append(contentsOf: opening)
-    buffer.appendShort { text in
+    buffer.appendShort(atMost: opening.count + Self.mostContext) { text in
+      opening.withUnsafeBytes { text.append(copying: $0) }
       text.append(decimal: context.frame)
       text.append(",\"time\":\"")
       context.time.append(to: &text)

@@ -4,17 +4,17 @@ import Wire
 extension [UInt8] {
   @inline(__always)
   mutating func append(_ literal: StaticString) {
-    literal.withUTF8Buffer { append(contentsOf: $0) }
+    literal.withUTF8Buffer { append(copying: UnsafeRawBufferPointer($0)) }
   }
 
   mutating func append(_ bytes: RawSpan) {
-    bytes.withUnsafeBytes { append(contentsOf: $0) }
+    bytes.withUnsafeBytes { append(copying: $0) }
   }
 
   /// Appends a whole number in decimal.
   mutating func append(decimal value: Int) {
     if value >= 0, value < 10 { return append(UInt8(ascii: "0") + UInt8(value)) }
-    appendShort { $0.append(decimal: value) }
+    appendShort(atMost: 20) { $0.append(decimal: value) }
   }
 
   mutating func append(_ value: Bool) { append(value ? "true" : "false" as StaticString) }
@@ -55,7 +55,7 @@ extension [UInt8] {
       while end > start, end < bytes.count, bytes[end] & 0xC0 == 0x80 { end -= 1 }
       if end == start { end = Swift.min(start + most, bytes.count) }
       let piece = UnsafeRawBufferPointer(rebasing: bytes[start..<end])
-      appendShort { $0.append(escaped: piece) }
+      appendShort(atMost: piece.count * JSONEscape.longest) { $0.append(escaped: piece) }
       start = end
     }
   }
@@ -120,8 +120,9 @@ extension OutputSpan<UInt8> {
   /// Appends the escape of one byte below U+0020, of a quotation mark or of a backslash.
   private mutating func append(escape byte: UInt8) {
     switch byte {
-    case UInt8(ascii: "\""): append("\\\"")
-    case UInt8(ascii: "\\"): append("\\\\")
+    case UInt8(ascii: "\""), UInt8(ascii: "\\"):
+      append(UInt8(ascii: "\\"))
+      append(byte)
     case UInt8(ascii: "\n"): append("\\n")
     case UInt8(ascii: "\r"): append("\\r")
     case UInt8(ascii: "\t"): append("\\t")

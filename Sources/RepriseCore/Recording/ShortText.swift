@@ -1,19 +1,26 @@
-/// Short pieces of ASCII, written one after the other and appended at once: growing an array for
-/// each would cost more than writing it.
+/// Short pieces of ASCII, written one after the other: growing an array for each would cost more than
+/// writing it.
 extension [UInt8] {
-  /// How many bytes ``appendShort(_:)`` has room for; it is on the stack.
+  /// How many bytes of a text are escaped at once.
   @inline(__always)
   static var shortTextLimit: Int { 1_024 }
 
-  /// Appends what a closure writes.
-  /// - Parameter write: Writes at most ``shortTextLimit`` bytes.
+  /// Appends what a closure writes, at the place where it is to stand.
+  /// - Parameters:
+  ///   - most: How many bytes it may write: room is made for so many.
+  ///   - write: Writes them.
   @inline(__always)
-  mutating func appendShort(_ write: (inout OutputSpan<UInt8>) -> Void) {
-    withUnsafeTemporaryAllocation(of: UInt8.self, capacity: Self.shortTextLimit) { room in
-      var text = OutputSpan(buffer: room, initializedCount: 0)
-      write(&text)
-      let count = text.finalize(for: room)
-      append(contentsOf: UnsafeMutableBufferPointer(rebasing: room[..<count]))
+  mutating func appendShort(atMost most: Int, _ write: (inout OutputSpan<UInt8>) -> Void) {
+    append(addingCapacity: most) { (text: inout OutputSpan<UInt8>) in write(&text) }
+  }
+
+  /// Appends bytes as they are.
+  ///
+  /// The array's own way takes any sequence, and for a few bytes three times as long.
+  @inline(never)
+  mutating func append(copying bytes: UnsafeRawBufferPointer) {
+    append(addingCapacity: bytes.count) { (text: inout OutputSpan<UInt8>) in
+      text.append(copying: bytes)
     }
   }
 }
@@ -29,8 +36,9 @@ extension OutputSpan<UInt8> {
   mutating func append(copying bytes: UnsafeRawBufferPointer) {
     precondition(bytes.count <= freeCapacity, "the text is longer than there is room for")
     withUnsafeMutableBufferPointer { buffer, count in
-      UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(buffer)[count...])
-        .copyMemory(from: bytes)
+      // There is room, as was seen: parts of both buffers would look again at what they hold.
+      guard let source = bytes.baseAddress, let start = buffer.baseAddress else { return }
+      UnsafeMutableRawPointer(start + count).copyMemory(from: source, byteCount: bytes.count)
       count += bytes.count
     }
   }
@@ -38,8 +46,9 @@ extension OutputSpan<UInt8> {
   /// Appends the last two digits of a number in decimal.
   @inline(__always)
   mutating func append(twoDigits value: UInt64) {
-    append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: value / 10 % 10))
-    append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: value % 10))
+    let rest = UInt8(truncatingIfNeeded: value % 100)
+    append(UInt8(ascii: "0") + rest / 10)
+    append(UInt8(ascii: "0") + rest % 10)
   }
 
   /// Appends a whole number in decimal: at most 20 bytes.
@@ -51,22 +60,16 @@ extension OutputSpan<UInt8> {
   /// Appends a whole number in decimal: at most 20 bytes.
   mutating func append(decimal value: UInt64) {
     if value < 10 { return append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: value)) }
-    var digits = 1
-    var bound: UInt64 = 10
-    while value >= bound {
-      digits += 1
-      let (next, isOver) = bound.multipliedReportingOverflow(by: 10)
-      if isOver { break }
-      bound = next
-    }
-    append(repeating: UInt8(ascii: "0"), count: digits)
+    // From the last digit on, in room for the longest number.
+    var digits = InlineArray<20, UInt8>(repeating: UInt8(ascii: "0"))
     var rest = value
-    var index = count - 1
+    var first = digits.count
     while rest > 0 {
-      self[index] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
+      first -= 1
+      digits[first] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
       rest /= 10
-      index -= 1
     }
+    digits.span.bytes.extracting(droppingFirst: first).withUnsafeBytes { append(copying: $0) }
   }
 
   /// Appends a number as eight hexadecimal digits.

@@ -30,8 +30,9 @@ struct SecretScanner {
     // Every text goes through here: the places stay in registers.
     var (place, name) = (index, quote)
     defer { (index, quote) = (place, name) }
+    var triggers = Triggers(bytes, from: place)
     while true {
-      place = nextTrigger(from: place)
+      place = triggers.next()
       guard place < bytes.count else { return nil }
       let byte = bytes[place]
       place += 1
@@ -49,29 +50,53 @@ struct SecretScanner {
     }
   }
 
-  /// Returns where the next character stands from a place on by which a secret is noticed: a quote, space, period,
-  /// slash, colon, equals sign or the beginning of a tag; the end if there is none.
-  @inline(__always)
-  private func nextTrigger(from start: Int) -> Int {
-    var index = start
-    while index &+ 8 <= bytes.count {
-      let lanes = ByteLanes(bytes, at: index)
-      // Space and quote, period and slash, and the last two, differ by one bit.
-      let found =
-        lanes.equal(UInt8(ascii: "\""), settingBits: 0x02) | lanes.equal(UInt8(ascii: ":"))
-        | lanes.equal(UInt8(ascii: "/"), settingBits: 0x01)
-        | lanes.equal(UInt8(ascii: "="), settingBits: 0x01)
-      guard found == 0 else { return index &+ ByteLanes.first(found) }
-      index &+= 8
-    }
-    while index < bytes.count, !Self.isTrigger(bytes[index]) { index &+= 1 }
-    return index
-  }
+  /// Where characters stand by which a secret is noticed: quotes, spaces, periods, slashes, colons, equals signs and
+  /// the beginnings of tags.
+  ///
+  /// Text has one in every few bytes: eight bytes are looked at once, however many of them are in it.
+  private struct Triggers {
+    private let bytes: UnsafeRawBufferPointer
+    /// What is looked at next.
+    private var index: Int
+    /// Those of the last eight bytes that were not told yet.
+    private var lanes: UInt64 = 0
 
-  @inline(__always)
-  private static func isTrigger(_ byte: UInt8) -> Bool {
-    byte | 0x02 == UInt8(ascii: "\"") || byte | 0x01 == UInt8(ascii: "/")
-      || byte == UInt8(ascii: ":") || byte | 0x01 == UInt8(ascii: "=")
+    init(_ bytes: UnsafeRawBufferPointer, from start: Int) {
+      self.bytes = bytes
+      index = start
+    }
+
+    /// Returns where the next one stands; the end if there is none.
+    @inline(__always)
+    mutating func next() -> Int {
+      while lanes == 0 {
+        guard index &+ 8 <= bytes.count else { return last() }
+        let word = ByteLanes(bytes, at: index)
+        // Space and quote, period and slash, and the last two, differ by one bit.
+        let others =
+          word.differ(from: UInt8(ascii: "\""), settingBits: 0x02)
+          & word.differ(from: UInt8(ascii: ":"))
+          & word.differ(from: UInt8(ascii: "/"), settingBits: 0x01)
+          & word.differ(from: UInt8(ascii: "="), settingBits: 0x01)
+        lanes = ByteLanes.others(others)
+        index &+= 8
+      }
+      defer { lanes &= lanes &- 1 }
+      return index &- 8 &+ ByteLanes.first(lanes)
+    }
+
+    /// Looks at the last bytes, which are fewer than eight.
+    private mutating func last() -> Int {
+      while index < bytes.count, !Self.isOne(bytes[index]) { index &+= 1 }
+      defer { index = min(index &+ 1, bytes.count) }
+      return index
+    }
+
+    @inline(__always)
+    private static func isOne(_ byte: UInt8) -> Bool {
+      byte | 0x02 == UInt8(ascii: "\"") || byte | 0x01 == UInt8(ascii: "/")
+        || byte == UInt8(ascii: ":") || byte | 0x01 == UInt8(ascii: "=")
+    }
   }
 
   /// Whether the quote at an index has something behind it that can stand between a name and its value, and

@@ -31,36 +31,49 @@ extension Timestamp: CustomStringConvertible {
   }
 
   /// Appends the description's ASCII to a buffer, without making a string of it.
-  public func append(to bytes: inout [UInt8]) { bytes.appendShort { append(to: &$0) } }
+  public func append(to bytes: inout [UInt8]) { bytes.appendShort(atMost: 30) { append(to: &$0) } }
 
   /// Appends the description's ASCII: at most 30 bytes.
   func append(to text: inout OutputSpan<UInt8>) {
     let (second, fraction) = Self.floorDivide(nanoseconds, by: 1_000_000_000)
     let (day, secondOfDay) = Self.floorDivide(second, by: 86_400)
     let (year, month, dayOfMonth) = Self.civil(fromDays: day)
-    text.append(twoDigits: UInt64(year / 100))
-    text.append(twoDigits: UInt64(year))
-    text.append(UInt8(ascii: "-"))
-    text.append(twoDigits: UInt64(month))
-    text.append(UInt8(ascii: "-"))
-    text.append(twoDigits: UInt64(dayOfMonth))
-    text.append(UInt8(ascii: "T"))
-    text.append(twoDigits: UInt64(secondOfDay / 3_600))
-    text.append(UInt8(ascii: ":"))
-    text.append(twoDigits: UInt64(secondOfDay / 60 % 60))
-    text.append(UInt8(ascii: ":"))
-    text.append(twoDigits: UInt64(secondOfDay % 60))
-    text.append(UInt8(ascii: "."))
+    // At places that are known beforehand: each byte that is appended looks for its room.
+    var digits = InlineArray<30, UInt8>(repeating: UInt8(ascii: "-"))
+    Self.put(UInt64(year / 100), at: 0, in: &digits)
+    Self.put(UInt64(year), at: 2, in: &digits)
+    Self.put(UInt64(month), at: 5, in: &digits)
+    Self.put(UInt64(dayOfMonth), at: 8, in: &digits)
+    digits[10] = UInt8(ascii: "T")
+    Self.put(UInt64(secondOfDay / 3_600), at: 11, in: &digits)
+    digits[13] = UInt8(ascii: ":")
+    Self.put(UInt64(secondOfDay / 60 % 60), at: 14, in: &digits)
+    digits[16] = UInt8(ascii: ":")
+    Self.put(UInt64(secondOfDay % 60), at: 17, in: &digits)
+    digits[19] = UInt8(ascii: ".")
     let microsecond = UInt64(fraction / 1_000)
-    text.append(twoDigits: microsecond / 10_000)
-    text.append(twoDigits: microsecond / 100)
-    text.append(twoDigits: microsecond)
+    Self.put(microsecond / 10_000, at: 20, in: &digits)
+    Self.put(microsecond / 100, at: 22, in: &digits)
+    Self.put(microsecond, at: 24, in: &digits)
     let rest = UInt64(fraction % 1_000)
+    var end = 26
     if rest != 0 {
-      text.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest / 100))
-      text.append(twoDigits: rest)
+      digits[26] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest / 100)
+      Self.put(rest, at: 27, in: &digits)
+      end = 29
     }
-    text.append(UInt8(ascii: "Z"))
+    digits[end] = UInt8(ascii: "Z")
+    digits.span.bytes.extracting(first: end + 1).withUnsafeBytes { text.append(copying: $0) }
+  }
+
+  /// Writes the last two digits of a number in decimal.
+  @inline(__always)
+  private static func put(
+    _ value: UInt64, at place: Int, in digits: inout InlineArray<30, UInt8>
+  ) {
+    let rest = UInt8(truncatingIfNeeded: value % 100)
+    digits[place] = UInt8(ascii: "0") + rest / 10
+    digits[place + 1] = UInt8(ascii: "0") + rest % 10
   }
 
   private static func floorDivide(_ value: Int64, by divisor: Int64) -> (Int64, Int64) {

@@ -21,7 +21,8 @@ struct ConformFiles {
     self.judging = judging
     self.console = console
     catalogue = try Catalogue.bundled()
-    _ = try ConformanceJudge(catalogue: catalogue, options: judging)
+    // Said before anything is read; a judge that is made for that alone would be as much as a small file.
+    try ConformanceJudge.clauses(of: catalogue, judging)
   }
 
   /// What came of some files.

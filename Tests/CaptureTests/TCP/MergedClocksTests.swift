@@ -8,15 +8,16 @@ import Testing
   private static let second: Int64 = 1_000_000_000
 
   private static func feed(
-    _ repeats: [(side: Side, first: Int64, distance: Int64)], isAcknowledged: Bool = true
+    _ repeats: [(side: Side, first: Int64, distance: Int64)], isAcknowledged: Bool = true,
+    apart shift: UInt64 = 0
   ) -> Bool {
     var clocks = MergedClocks()
     for (index, entry) in repeats.enumerated() {
-      let mark = UInt64(index + 1) << 32 | 1
+      let mark = UInt64(index + 1) << (32 + shift) | 1
       clocks.take(mark, of: entry.side, at: entry.first) { isAcknowledged }
     }
     for (index, entry) in repeats.enumerated() {
-      let mark = UInt64(index + 1) << 32 | 1
+      let mark = UInt64(index + 1) << (32 + shift) | 1
       clocks.take(mark, of: entry.side, at: entry.first + entry.distance) { isAcknowledged }
     }
     return clocks.areThere
@@ -44,6 +45,15 @@ import Testing
     let repeats = Self.repeats(
       count, distance: distance * 1_000_000, varying: varying * 1_000_000)
     #expect(Self.feed(repeats) == areThere)
+  }
+
+  @Test(
+    "Segments that want one place get places of their own, as long as there may be more",
+    // Eight bits tell the first places from each other, and fifteen those that there are at the most.
+    arguments: [(0, true), (7, true), (8, true), (11, true), (12, true), (13, false), (15, false)])
+  func places(apart shift: UInt64, areThere: Bool) {
+    let repeats = Self.repeats(7, distance: 5 * Self.second)
+    #expect(Self.feed(repeats, apart: shift) == areThere)
   }
 
   @Test("What one end sends again shows nothing", arguments: [Side.first, .second])

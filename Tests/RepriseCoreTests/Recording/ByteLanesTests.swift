@@ -49,6 +49,25 @@ import Testing
     #expect(found > 0)
   }
 
+  /// Every lane is told, and not the lowest alone.
+  @Test(arguments: [(UInt8(0x3A), UInt8(0)), (0x22, 0x02), (0x2F, 0x01), (0xFF, 0x80), (0, 0)])
+  func tellWhichLanesDiffer(byte: UInt8, bits: UInt8) {
+    var wrong = 0
+    for low in UInt8.min...UInt8.max {
+      for high in UInt8.min...UInt8.max {
+        let bytes = [low, high, byte, low, high, high, low, byte]
+        let lanes = bytes.withUnsafeBytes {
+          ByteLanes.others(ByteLanes($0, at: 0).differ(from: byte, settingBits: bits))
+        }
+        let expected = bytes.enumerated().reduce(UInt64(0)) { lanes, entry in
+          entry.element | bits == byte ? lanes | 0x80 << UInt64(8 * entry.offset) : lanes
+        }
+        if lanes != expected { wrong += 1 }
+      }
+    }
+    #expect(wrong == 0)
+  }
+
   /// Where the eight end and single bytes begin, whatever the start.
   @Test func endWhereTheTextEnds() {
     for byte in UInt8.min...UInt8.max {

@@ -2,7 +2,7 @@ import Testing
 
 @testable import RepriseCore
 
-/// Texts that are put together on the stack: nothing of them is lost at a limit.
+/// Texts that are put together where they are to stand: nothing of them is lost at a limit.
 @Suite struct ShortTextTests {
   @Test(arguments: [0, 9, 10, 99, 100, -1, -10, Int.max, Int.min] + powersOfTen)
   func writesWholeNumbers(_ number: Int) {

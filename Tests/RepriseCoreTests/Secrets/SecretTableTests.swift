@@ -14,6 +14,14 @@ import Wire
     init(_ text: String, _ shown: String? = nil) { (self.text, self.shown) = (text, shown ?? text) }
   }
 
+  /// Characters by which secrets are noticed stand close together, and eight bytes are looked at once.
+  @Test(arguments: 0..<20) func secretsBehindOthersThatAreNone(_ count: Int) {
+    let none = String(repeating: "\": /.=<", count: 4).prefix(count)
+    let text = "\(none)\"pwd\":\"hush\",\"n\":\"\(none)\",\"token\":\"hush\""
+    let shown = "\(none)\"pwd\":\"***\",\"n\":\"\(none)\",\"token\":\"***\""
+    #expect(text.hidingSecrets == shown)
+  }
+
   private static let cases = [
     // Forms, logs and connection strings.
     Case("token=hush&password=hu%20sh&n=1", "token=***&password=***&n=1"),
