@@ -60,6 +60,8 @@ struct TCPReassembler<Consumer: TCPConsumer> {
     @exclusivity(unchecked) private var hasLateness = false
     /// Where a capture was taken that was not taken, but made of what is known of a connection; nil where it was.
     @exclusivity(unchecked) private var vantage: SyntheticTCP.Vantage?
+    /// Whose bytes the other end did not get as they were sent, which was told, or is to be told with the first bytes.
+    var altered = (first: false, second: false)
     /// The client of such a one.
     @exclusivity(unchecked) private var client = Side.first
     /// The numbers of the networks that its segments came through, from the lower endpoint and from
@@ -162,6 +164,14 @@ struct TCPReassembler<Consumer: TCPConsumer> {
         guard let earlier = transits[side.rawValue].takeSet() else { continue }
         steps.note(from: earlier, to: time)
       }
+    }
+
+    /// Whether the other end did not get what a side sent, from some place on.
+    func isAltered(_ side: Side) -> Bool { side == .first ? altered.first : altered.second }
+
+    /// Notes that the other end does not get what a side sends any more.
+    func alter(_ side: Side) {
+      if side == .first { altered.first = true } else { altered.second = true }
     }
 
     /// Takes the SYN that it begins with, and that was captured before the flow was made.
@@ -292,6 +302,7 @@ struct TCPReassembler<Consumer: TCPConsumer> {
     if let time = segment.time, flow.watch(segment, of: side, at: time.nanoseconds) {
       flow.noteSteps(in: &clockSteps, at: time.nanoseconds)
     }
+    if let alteration = segment.alteration { note(alteration, of: Direction(flow, side, arrival)) }
     let isCalm = flow.isCalm
     let direction = Direction(consume flow, side, arrival)
     if isCalm, takeInPlace(segment, direction) { return }
@@ -452,7 +463,26 @@ struct TCPReassembler<Consumer: TCPConsumer> {
     }
     let connection = consumer.opened(direction.connection.opening)
     direction.connection.connection = connection
+    for side in [Side.first, .second] where direction.connection.isAltered(side) {
+      consumer.altered(TCPDirection(connection, side, direction.arrival))
+    }
     return TCPDirection(connection, direction.side, direction.arrival)
+  }
+
+  /// Takes what a proxy says that wrote a segment: whose bytes the other end did not get as they were sent.
+  @inline(never)
+  private mutating func note(
+    _ alteration: (ofSender: Bool, ofReceiver: Bool), of direction: Direction
+  ) {
+    let flow = direction.connection
+    for (side, isAltered) in [
+      (direction.side, alteration.ofSender), (direction.side.other, alteration.ofReceiver),
+    ] where isAltered && !flow.isAltered(side) {
+      flow.alter(side)
+      // What is behind it may have been captured in front of it, which makes nothing stronger.
+      guard let connection = flow.connection else { continue }
+      consumer.altered(TCPDirection(connection, side, direction.arrival))
+    }
   }
 
   mutating func lose(_ count: Int, _ reason: Gap.Reason, _ direction: Direction) {
