@@ -22,7 +22,7 @@ struct GapTotals {
   mutating func add(_ gap: Gap, at time: Timestamp) {
     switch gap.reason {
     case .limit: givenUp = givenUp.addingUpToMost(gap.bytes)
-    case .foreign: break
+    case .foreign, .altered: break
     case .acknowledged, .snaplen, .unfilled, .encrypted, .leftOut:
       missing = missing.addingUpToMost(gap.bytes)
       if times.count < Self.mostTimes { times.append(time) }

@@ -144,11 +144,14 @@ final class ProxyConnection {
     case .bytes(let count):
       // Behind an end there is nothing; a system that says so is not believed.
       guard !side.hasEnded else { return }
-      if peer == .client { note(peer, buffer[..<count]) }
-      let (passed, breaks) =
+      let outcome =
         peer == .client
         ? streams.ofClient.spoil(&buffer, count) : streams.ofServer.spoil(&buffer, count)
-      hand(buffer[..<passed], breaks: breaks, from: peer)
+      let bytes = buffer[..<outcome.passed]
+      // What waits in front of it is told as altered as well, which makes nothing of it stronger.
+      if let comment = outcome.comment(peer) { tap.altered(number, of: [peer], comment) }
+      if peer == .client { note(peer, bytes) }
+      hand(bytes, breaks: outcome.breaks, from: peer)
     case .end:
       guard !side.hasEnded else { return }
       guard !side.isDeaf else { return breakOff(by: peer) }
@@ -172,7 +175,7 @@ final class ProxyConnection {
       return
     }
     pass(bytes, to: peer.other)
-    if breaks { breakOff(by: .server) }
+    if breaks { breakOff(behind: peer) }
   }
 
   /// Passes on what has been held long enough.
@@ -180,7 +183,7 @@ final class ProxyConnection {
     for peer in Peer.allCases {
       while !isOver, let piece = self[peer]?.held.next(clock.now) {
         pass(piece.bytes[...], to: peer)
-        if piece.breaks { breakOff(by: .server) }
+        if piece.breaks { breakOff(behind: peer.other) }
       }
     }
   }
@@ -269,6 +272,15 @@ final class ProxyConnection {
     if peer == .client { tap.ended(number, by: .client, .reset, at: clock.now) }
     waitAWhile()
     finishBreakingOffWhenFlushed()
+  }
+
+  /// Breaks the connection off behind what an end sent, on purpose: neither end has, though the capture shows a reset.
+  private func breakOff(behind sender: Peer) {
+    tap.altered(
+      number, of: Peer.allCases,
+      "--fault \(sender.rawValue).drop: nothing more passes, and neither end has reset the connection"
+    )
+    breakOff(by: .server)
   }
 
   /// Resets the other end once it has all that was sent before: what it has not acknowledged the system would discard.

@@ -23,6 +23,9 @@ package struct ProxyFaults: Sendable, Hashable {
   /// Creates what leaves everything as it is.
   package init() {}
 
+  /// Whether what passes comes later than it would.
+  package var delays: Bool { fromClient.delay > 0 || fromServer.delay > 0 }
+
   /// What is done to what an end sends.
   package subscript(sender: Peer) -> Direction {
     get { sender == .client ? fromClient : fromServer }
@@ -42,15 +45,39 @@ struct FaultyStream {
   /// - Parameters:
   ///   - buffer: What it begins with.
   ///   - length: How many bytes it is.
-  /// - Returns: How many of them pass, and whether the connection is broken off behind them.
-  mutating func spoil(_ buffer: inout [UInt8], _ length: Int) -> (passed: Int, breaks: Bool) {
+  /// - Returns: What became of it.
+  mutating func spoil(_ buffer: inout [UInt8], _ length: Int) -> Outcome {
     defer { count &+= length }
-    for place in faults.corrupted {
-      let index = place &- 1 &- count
-      if index >= 0, index < length { buffer[index] = ~buffer[index] }
+    var outcome = Outcome(passed: length, breaks: false)
+    if let limit = faults.limit, count &+ length >= limit {
+      outcome = Outcome(passed: max(0, limit &- count), breaks: true)
     }
-    guard let limit = faults.limit, count &+ length >= limit else { return (length, false) }
-    return (max(0, limit &- count), true)
+    for place in faults.corrupted.sorted() {
+      let index = place &- 1 &- count
+      guard index >= 0, index < outcome.passed else { continue }
+      outcome.corrupted.append(place)
+      buffer[index] = ~buffer[index]
+    }
+    return outcome
+  }
+
+  /// What became of bytes.
+  struct Outcome {
+    /// How many of them pass.
+    var passed: Int
+    /// Whether the connection is broken off behind them.
+    var breaks: Bool
+    /// The places of the bytes that were turned over, from 1.
+    var corrupted: [Int] = []
+
+    /// Says for the capture what was done to what an end sent.
+    /// - Parameter sender: The end.
+    /// - Returns: It in a sentence; nil where all bytes pass as they came.
+    func comment(_ sender: Peer) -> String? {
+      guard !corrupted.isEmpty else { return nil }
+      let places = corrupted.map(String.init).joined(separator: ", ")
+      return "--fault \(sender.rawValue).corrupt: the bits of byte \(places) are turned over"
+    }
   }
 }
 

@@ -5,22 +5,26 @@ package import RepriseCore
 package final class ProxyRecorder: ProxyTap {
   private var recorder: StreamRecorder
   private let upstream: ProxyUpstream
+  private let delays: Bool
 
   /// Begins a file.
   /// - Parameters:
   ///   - sink: Takes the file.
   ///   - application: What writes it, with its version.
   ///   - upstream: The server.
+  ///   - delays: Whether what passes comes later than it would, so that nobody knows when it was at the other end.
   ///   - rotation: When a file is full.
   ///   - time: The time.
   ///   - watch: Sees each packet.
   /// - Throws: What the sink throws.
   package init(
     to sink: any ByteSink, by application: String, of upstream: ProxyUpstream,
-    rotation: PcapngFiles.Rotation = PcapngFiles.Rotation(), at time: Timestamp,
+    delays: Bool = false, rotation: PcapngFiles.Rotation = PcapngFiles.Rotation(),
+    at time: Timestamp,
     watch: StreamRecorder.Watch? = nil
   ) throws {
     self.upstream = upstream
+    self.delays = delays
     let name = upstream.name
     let beginning = PcapngFiles.Beginning(
       application: application,
@@ -45,7 +49,7 @@ package final class ProxyRecorder: ProxyTap {
     recorder.open(
       client.connection, from: client.address, to: server,
       // The proxy hears a client of its own host at once, and the server from wherever that is.
-      seenFrom: client.address.isOnOneHost(with: server) ? .client : .nowhere,
+      seenFrom: client.address.isOnOneHost(with: server) && !delays ? .client : .nowhere,
       comments: ["\(client.address) connects to \(client.listener), for \(upstream.name)"],
       at: time)
   }
@@ -64,6 +68,10 @@ package final class ProxyRecorder: ProxyTap {
     _ connection: Int, from sender: Peer, _ bytes: RawSpan, at time: Timestamp
   ) {
     recorder.send(connection, from: sender, bytes, at: time)
+  }
+
+  package func altered(_ connection: Int, of senders: [Peer], _ comment: String) {
+    recorder.alter(connection, of: senders, comment)
   }
 
   package func ended(

@@ -9,6 +9,8 @@ package protocol ProxyTap: AnyObject {
   func reached(_ connection: Int, _ outcome: ProxyOutcome, at time: Timestamp)
   /// A client has sent bytes, or has been sent some by the server; they are valid during the call only.
   func passed(_ connection: Int, from sender: Peer, _ bytes: RawSpan, at time: Timestamp)
+  /// From now on what ends send is not what the other ends get, on purpose; it may be told for more than that.
+  func altered(_ connection: Int, of senders: [Peer], _ comment: String)
   /// One end has ended its direction, or has broken the connection off.
   func ended(_ connection: Int, by peer: Peer, _ end: StreamRecorder.End, at time: Timestamp)
   /// A connection is over; nothing more comes of it.

@@ -23,6 +23,10 @@ package final class ProxyTaps: ProxyTap {
     for tap in taps { tap.passed(connection, from: sender, bytes, at: time) }
   }
 
+  package func altered(_ connection: Int, of senders: [Peer], _ comment: String) {
+    for tap in taps { tap.altered(connection, of: senders, comment) }
+  }
+
   package func ended(
     _ connection: Int, by peer: Peer, _ end: StreamRecorder.End, at time: Timestamp
   ) {

@@ -37,6 +37,7 @@ final class PlainStreams {
     guard bytes.byteCount > 0, isWanted(joint.connection.opening) else { return }
     var comments: [String] = []
     var tcp = stream(of: joint, firstByte: bytes.uint8(at: 0), &comments)
+    for side in joint.connection.altered { tcp.alter(joint.connection.peer(side)) }
     tcp.send(from: joint.connection.peer(side), bytes) {
       take(arrival.time, comments, $0, $1)
       comments = []

@@ -73,6 +73,12 @@ package struct SessionPackets {
         said = []
       }
     }
+
+    /// Notes that from here on a proxy altered what an end sends.
+    mutating func alter(_ sender: Peer) {
+      tcp.alter(sender)
+      comments.append("from here on a proxy altered what the \(sender.rawValue) sent")
+    }
   }
 
   private let take: Taker
@@ -110,6 +116,8 @@ package struct SessionPackets {
     case .opened(let opening): open(opening, event.context)
     case .closed(let closing): close(closing, event.context)
     case .attempted: losses.attempts += 1
+    case .gap(let gap) where gap.reason == .altered:
+      connections[number]?.alter(event.context.sender)
     case .gap(let gap):
       skip(gap.bytes, event.context, saying: "missing: \(gap.reason.rawValue)")
     case .malformed(let malformation):

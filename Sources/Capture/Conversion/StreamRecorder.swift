@@ -85,6 +85,16 @@ package struct StreamRecorder {
     connections[connection]?.comments.append(comment)
   }
 
+  /// Takes note that from now on the other end of a connection does not get what an end sends.
+  /// - Parameters:
+  ///   - connection: Its number.
+  ///   - senders: The ends.
+  ///   - comment: What is said of the next packet.
+  package mutating func alter(_ connection: Int, of senders: [Peer], _ comment: String) {
+    for sender in senders { connections[connection]?.tcp.alter(sender) }
+    note(connection, comment)
+  }
+
   /// Takes bytes that one end of a connection sent; they are needed during the call only.
   package mutating func send(
     _ connection: Int, from sender: Peer, _ bytes: RawSpan, at time: Timestamp

@@ -195,6 +195,9 @@ public struct FrameDissector {
     let clock =
       hasClock
       ? bytes.uint32(at: 24) : flags.contains(.syn) ? Self.clock(in: bytes, headerLength) : nil
+    let alteration =
+      headerLength == 28 && bytes.uint8(at: 20) == 253
+      ? SyntheticTCP.alteration(bytes.clamped(20, 28)) : nil
     let segment = TCPSegment(
       frame: frame.number, time: frame.time,
       source: Endpoint(address: header.source, port: sourcePort),
@@ -203,7 +206,7 @@ public struct FrameDissector {
       flags: flags, window: window,
       payload: bytes.clamped(headerLength, bytes.byteCount),
       payloadWireLength: wireLength &- headerLength, network: network,
-      headerLength: headerLength, timestampValue: clock)
+      headerLength: headerLength, timestampValue: clock, alteration: alteration)
     try body(segment)
   }
 

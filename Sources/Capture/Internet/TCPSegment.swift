@@ -51,6 +51,8 @@ public struct TCPSegment: ~Escapable {
   /// The clock of the sender, TSval (RFC 7323 section 3.2), where the option stands as nearly all put it: behind two NOP,
   /// and in a SYN anywhere.
   let timestampValue: UInt32?
+  /// Whose bytes the other end did not get as they were sent, as a proxy says that wrote the segment; nil where none does.
+  let alteration: (ofSender: Bool, ofReceiver: Bool)?
 
   /// Creates a segment.
   ///
@@ -86,8 +88,10 @@ public struct TCPSegment: ~Escapable {
   init(
     frame: Int, time: Timestamp?, source: Endpoint, destination: Endpoint, sequenceNumber: UInt32,
     acknowledgmentNumber: UInt32, flags: TCPFlags, window: UInt16, payload: RawSpan,
-    payloadWireLength: Int, network: UInt32, headerLength: Int, timestampValue: UInt32?
+    payloadWireLength: Int, network: UInt32, headerLength: Int, timestampValue: UInt32?,
+    alteration: (ofSender: Bool, ofReceiver: Bool)? = nil
   ) {
+    self.alteration = alteration
     self.timestampValue = timestampValue
     self.headerLength = headerLength
     self.frame = frame

@@ -37,6 +37,8 @@ final class SessionConnection {
   var record: StreamRecord?
   let rule: DecodeRule?
   let opening: FlowOpening
+  /// Whose bytes the other end did not get as they were sent, from some place on.
+  private(set) var altered: [Side] = []
   /// What a proxy put in front of its bytes; nil where none did.
   var proxyHeader: ProxyHeader?
   /// What its recognition asks for; nil where nothing is kept for that, as of most connections all the time.
@@ -73,6 +75,11 @@ final class SessionConnection {
     budget.note(
       inherent: -Self.inherent - webSocket - (http == nil ? 0 : HTTPConnection.inherent)
         - (tls == nil ? 0 : TLSConnection.inherent))
+  }
+
+  /// Notes that the other end does not get what a side sends any more.
+  func alter(_ side: Side) {
+    if !altered.contains(side) { altered.append(side) }
   }
 
   subscript(side: Side) -> MQTTDirection {

@@ -94,6 +94,7 @@ final class SessionEmitter {
       evidence: connection.proxyHeader.map { $0.evidence(evidence) } ?? evidence)
     let direction = Direction(connection, connection.client, arrival)
     emit(EventView(direction.carrierContext, .opened(body)))
+    for side in connection.altered { emitAlteration(Direction(connection, side, arrival)) }
     guard !connection.preface.isEmpty else { return }
     for var event in connection.preface {
       event.context.connection = connection.number
@@ -122,6 +123,13 @@ final class SessionEmitter {
   ) {
     let gap = Gap(bytes: count, reason: reason)
     emit(EventView(direction.carrierContext, .gap(gap)))
+  }
+
+  /// Tells that the other end did not get what a side sends from here on, unless that is told where the connection opens.
+  func emitAlteration(_ direction: Direction) {
+    // Of one that speaks TLS, what is decrypted is told.
+    guard direction.connection.number > 0, direction.connection.stage != .tls else { return }
+    emitGap(0, .altered, direction)
   }
 
   func emitMalformation(

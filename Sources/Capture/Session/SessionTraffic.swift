@@ -142,6 +142,15 @@ struct SessionTraffic: TCPConsumer {
     return account(for: connection, isWanted: true, arrival)
   }
 
+  mutating func altered(_ direction: Direction) {
+    let (connection, side) = (direction.connection, direction.side)
+    connection.alter(side)
+    emitter.emitAlteration(Direction(connection, side, direction.arrival))
+    guard let plain = connection.tls?.plain else { return }
+    plain.alter(side)
+    emitter.emitAlteration(Direction(plain, side, direction.arrival))
+  }
+
   mutating func closed(_ closing: FlowClosing, on connection: SessionConnection) {
     guard connection.record?.isDecodable ?? true else { return }
     takeEnd(closing, of: connection)

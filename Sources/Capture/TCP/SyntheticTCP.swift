@@ -26,6 +26,8 @@ package struct SyntheticTCP {
     /// The number up to which the other end has acknowledged.
     var acknowledged: UInt32
     var hasFinished = false
+    /// Whether the other end does not get what it sends any more, but something else.
+    var isAltered = false
 
     init(_ endpoint: Endpoint, _ start: UInt32) {
       self.endpoint = endpoint
@@ -96,6 +98,34 @@ package struct SyntheticTCP {
     }
   }
 
+  // RFC 6994: an option for experiments, with a name of four bytes and one byte of its own. It stands in each segment from
+  // where the ends differ on, so that what is cut out of a file, or went through other tools, tells it as well.
+  private static let alterationOption: [UInt8] = [253, 7, 0x52, 0x50, 0x72, 0x73]
+  private static let alteredSender: UInt8 = 1
+  private static let alteredReceiver: UInt8 = 2
+
+  /// Notes that from now on the other end does not get what an end sends, but something else.
+  package mutating func alter(_ sender: Peer) { self[sender].isAltered = true }
+
+  /// Reads from the options of a segment whose bytes its receiver did not get as they were sent.
+  /// - Parameter options: The 8 bytes behind the 20 that each header has.
+  /// - Returns: Whether those of the segment's sender, and whether those of its receiver; nil without the option.
+  static func alteration(_ options: RawSpan) -> (ofSender: Bool, ofReceiver: Bool)? {
+    guard options.byteCount >= 8, options.uint32(at: 0) == 0xFD07_5250,
+      options.uint16(at: 4) == 0x7273, let who = options.uint8(at: 6)
+    else { return nil }
+    return (who & alteredSender != 0, who & alteredReceiver != 0)
+  }
+
+  private func alterationOption(of sender: Peer) -> [UInt8] {
+    guard client.isAltered || server.isAltered else { return [] }
+    let who =
+      (self[sender].isAltered ? Self.alteredSender : 0)
+      | (self[sender.other].isAltered ? Self.alteredReceiver : 0)
+    // NOP behind it: a header is words of four bytes.
+    return Self.alterationOption + [who, 1]
+  }
+
   /// Where a connection was seen from that was written here, by its first segment; nil for others.
   ///
   /// One in some ten thousand others has such a window, of which then nothing is held against anybody for its time.
@@ -124,9 +154,10 @@ package struct SyntheticTCP {
   ///   - take: Takes the packets.
   package mutating func send(from sender: Peer, _ bytes: RawSpan, _ take: Taker) {
     guard !isOver, !self[sender].hasFinished else { return }
+    let most = largestSegment - alterationOption(of: sender).count
     var offset = 0
     while offset < bytes.byteCount {
-      let end = min(bytes.byteCount, offset + largestSegment)
+      let end = min(bytes.byteCount, offset + most)
       let isLast = end == bytes.byteCount
       packet(
         from: sender, isLast ? [.acknowledgment, .push] : .acknowledgment,
@@ -215,7 +246,7 @@ package struct SyntheticTCP {
     let options: [UInt8] =
       flags.contains(.syn)
       ? [2, 4] + Self.big(UInt16(truncatingIfNeeded: largestSegment)) + [1, 3, 3, Self.windowScale]
-      : []
+      : alterationOption(of: sender)
     var tcp = Self.big(source.endpoint.port) + Self.big(destination.endpoint.port)
     tcp += Self.big(source.next)
     tcp += Self.big(flags.contains(.acknowledgment) ? destination.next : 0)

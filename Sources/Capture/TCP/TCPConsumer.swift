@@ -100,6 +100,9 @@ protocol TCPConsumer {
     _ count: Int, _ reason: Gap.Reason, _ direction: TCPDirection<Connection>
   ) -> Bool
 
+  /// From now on the other side did not get what a side sends, but something else, as a proxy says; once a side.
+  mutating func altered(_ direction: TCPDirection<Connection>)
+
   /// Whether bytes are such as a client begins a connection with, and hardly anything else.
   func beginsSession(_ bytes: RawSpan) -> Bool
 
@@ -108,4 +111,9 @@ protocol TCPConsumer {
 
   /// The connection is over; it is the last call for it.
   mutating func closed(_ closing: FlowClosing, on connection: Connection)
+}
+
+extension TCPConsumer {
+  /// Does nothing.
+  mutating func altered(_ direction: TCPDirection<Connection>) {}
 }

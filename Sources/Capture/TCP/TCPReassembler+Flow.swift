@@ -30,6 +30,8 @@ extension TCPReassembler {
     @exclusivity(unchecked) private var hasLateness = false
     /// Where a capture was taken that was not taken, but made of what is known of a connection; nil where it was.
     @exclusivity(unchecked) private var vantage: SyntheticTCP.Vantage?
+    /// Whose bytes the other end did not get as they were sent, which was told, or is to be told with the first bytes.
+    var altered = (first: false, second: false)
     /// The client of such a one.
     @exclusivity(unchecked) private var client = Side.first
     /// The numbers of the networks that its segments came through, from the lower endpoint and from
@@ -132,6 +134,14 @@ extension TCPReassembler {
         guard let earlier = transits[side.rawValue].takeSet() else { continue }
         steps.note(from: earlier, to: time)
       }
+    }
+
+    /// Whether the other end did not get what a side sent, from some place on.
+    func isAltered(_ side: Side) -> Bool { side == .first ? altered.first : altered.second }
+
+    /// Notes that the other end does not get what a side sends any more.
+    func alter(_ side: Side) {
+      if side == .first { altered.first = true } else { altered.second = true }
     }
 
     /// Takes the SYN that it begins with, and that was captured before the flow was made.

@@ -89,7 +89,26 @@ extension TCPReassembler {
     }
     let connection = consumer.opened(direction.connection.opening)
     direction.connection.connection = connection
+    for side in [Side.first, .second] where direction.connection.isAltered(side) {
+      consumer.altered(TCPDirection(connection, side, direction.arrival))
+    }
     return TCPDirection(connection, direction.side, direction.arrival)
+  }
+
+  /// Takes what a proxy says that wrote a segment: whose bytes the other end did not get as they were sent.
+  @inline(never)
+  mutating func note(
+    _ alteration: (ofSender: Bool, ofReceiver: Bool), of direction: Direction
+  ) {
+    let flow = direction.connection
+    for (side, isAltered) in [
+      (direction.side, alteration.ofSender), (direction.side.other, alteration.ofReceiver),
+    ] where isAltered && !flow.isAltered(side) {
+      flow.alter(side)
+      // What is behind it may have been captured in front of it, which makes nothing stronger.
+      guard let connection = flow.connection else { continue }
+      consumer.altered(TCPDirection(connection, side, direction.arrival))
+    }
   }
 
   mutating func lose(_ count: Int, _ reason: Gap.Reason, _ direction: Direction) {

@@ -64,6 +64,7 @@ struct TCPReassembler<Consumer: TCPConsumer> {
     if let time = segment.time, flow.watch(segment, of: side, at: time.nanoseconds) {
       flow.noteSteps(in: &clockSteps, at: time.nanoseconds)
     }
+    if let alteration = segment.alteration { note(alteration, of: Direction(flow, side, arrival)) }
     let isCalm = flow.isCalm
     let direction = Direction(consume flow, side, arrival)
     if isCalm, takeInPlace(segment, direction) { return }

@@ -116,9 +116,11 @@ struct TLSJoint: TLSReceiver {
 extension SessionTraffic {
   /// Makes the connection that the plain bytes of another one are.
   func makePlain(_ connection: SessionConnection) -> SessionConnection {
-    SessionConnection(
+    let plain = SessionConnection(
       connection.opening, rule: connection.rule == .tls ? nil : connection.rule, isDecrypted: true,
       budget)
+    for side in connection.altered { plain.alter(side) }
+    return plain
   }
 
   /// Takes bytes of a connection that speaks TLS; false when nothing can come of it any more.

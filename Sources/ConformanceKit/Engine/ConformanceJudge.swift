@@ -49,7 +49,7 @@ public struct ConformanceJudge: EventConsumer {
     self.options = options
     table = ConnectionTable(limit: options.memory)
     tally = Tally(
-      ruleCount: Self.places.count, maximumFindings: options.maximumFindings,
+      bound: Self.bound(catalogue), maximumFindings: options.maximumFindings,
       redaction: options.redaction, kinds: options.listsEachKind ? FindingKinds(Self.places) : nil,
       subject: options.subject.map { ($0, Self.bothBound(catalogue)) })
   }
@@ -71,6 +71,16 @@ public struct ConformanceJudge: EventConsumer {
         .badCatalogue, "\(clause.id) is called \(clause.status.rawValue), which its rules deny")
     }
     return clauses
+  }
+
+  /// By the place of a rule, the ends that its clause binds.
+  private static func bound(_ catalogue: Catalogue) -> [Blame] {
+    var bound = [Blame](repeating: [.client, .server], count: places.count)
+    for clause in catalogue.clauses {
+      guard let rank = ranks[clause.key] else { continue }
+      bound[rank.value] = Blame(Peer.allCases.filter { clause.actor.binds($0) }.map { Blame($0) })
+    }
+    return bound
   }
 
   /// By the place of a rule, whether its clause binds both ends.
@@ -139,6 +149,7 @@ public struct ConformanceJudge: EventConsumer {
     tally.beginEvent()
     if case .gap(let gap) = event.body {
       if gap.reason == .leftOut { return leaveOut(event) }
+      if gap.reason == .altered { table.alter(event.context) }
       let number = event.context.connection
       let last =
         table.knows(number) ? table[table.place(of: number)][event.context.sender].lastTime : nil
@@ -223,6 +234,7 @@ public struct ConformanceJudge: EventConsumer {
       doubtOrder(at: place, hearing)
       table[place].isLastMisplaced = event.context.isOrderUncertain
     }
+    if !table[place].altered.isEmpty { doubtAltered(at: place, hearing) }
     return hearing
   }
 
@@ -244,6 +256,16 @@ public struct ConformanceJudge: EventConsumer {
     }
     if table[place].clocks.differ, table[place].rare != nil {
       table[place].ownRare.webSocket.clockDoubt = table[place].clocks.doubt
+    }
+  }
+
+  /// Takes whatever is open for settled, as if bytes were missing: the ends may have said something else each time.
+  @inline(never)
+  private mutating func doubtAltered(at place: Int, _ hearing: Hearing) {
+    let isWebSocket = table[place].rare?.value.webSocket.isSeen == true
+    for peer in Peer.allCases where table[place].altered.contains(Blame(peer)) {
+      if isWebSocket { table[place].ownRare.webSocket.lose(from: peer, hearing, &tally) }
+      mqtt.lose(from: peer, &table[place], hearing, &tally)
     }
   }
 

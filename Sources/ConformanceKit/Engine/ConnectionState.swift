@@ -32,6 +32,8 @@ struct ConnectionState {
   var amount = 0
   /// Why what was known of it was given up; nil where it was not.
   var givenUp: UndecidedReason?
+  /// The ends of which it has something else than they sent, as a proxy says, or not all of it.
+  var altered = Blame()
   var clocks = ConnectionClocks()
   /// Whether PINGREQ and PINGRESP are told.
   var hasPings = true

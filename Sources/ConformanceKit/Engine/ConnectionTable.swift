@@ -91,6 +91,11 @@ struct ConnectionTable {
     if !opening.hasPings { isRetold = true }
   }
 
+  /// Notes that a connection does not have from its sender what that sent, or not all of it.
+  mutating func alter(_ context: EventContext) {
+    states[place(of: context.connection)].altered.insert(Blame(context.sender))
+  }
+
   /// Forgets a connection that is over, and gives its memory back.
   mutating func remove(at place: Int) {
     places[states[place].number] = nil

@@ -42,6 +42,8 @@ struct Hearing {
   let givenUp: UndecidedReason?
   /// Why all that is open of the connection is given up by this event; nil where it is not.
   let givingUp: UndecidedReason?
+  /// The ends of which the connection has something else than they sent, as a proxy says, or not all of it.
+  let altered: Blame
 
   /// Creates the hearing of an event on a connection.
   /// - Parameters:
@@ -65,6 +67,7 @@ struct Hearing {
     isOrderUncertain = state.isOrderUncertain && !state.hasLoss
     givenUp = state.givenUp
     self.givingUp = givingUp
+    altered = state.altered
   }
 
   private init(_ hearing: Hearing, _ mode: Mode, of subject: Peer?) {
@@ -77,6 +80,7 @@ struct Hearing {
     isOrderUncertain = hearing.isOrderUncertain
     givenUp = hearing.givenUp
     givingUp = hearing.givingUp
+    altered = hearing.altered
   }
 
   /// The same, judged in another way: what a connection carries may be judged where it itself is not.

@@ -42,6 +42,8 @@ struct Tally {
   private let redaction: RedactionRules
   /// Whose conduct is judged where a clause binds both ends, and which rules do; nil is that of both.
   private let subject: (peer: Peer, bothBound: [Bool])?
+  /// By rule, the ends that it binds.
+  private let bound: [Blame]
   private static let reasons = UndecidedReason.allCases.count
   private static let mostPacketBytes = 32 << 20
   private static let mostSuspicions = 4_096
@@ -49,9 +51,11 @@ struct Tally {
   private static let mostClientBytes = 128
 
   init(
-    ruleCount: Int, maximumFindings: Int, redaction: RedactionRules, kinds: FindingKinds? = nil,
+    bound: [Blame], maximumFindings: Int, redaction: RedactionRules, kinds: FindingKinds? = nil,
     subject: (peer: Peer, bothBound: [Bool])? = nil
   ) {
+    let ruleCount = bound.count
+    self.bound = bound
     self.kinds = kinds
     self.subject = subject
     satisfied = Array(repeating: 0, count: ruleCount)
@@ -85,10 +89,23 @@ struct Tally {
     return !subject.bothBound[rule.value]
   }
 
+  /// The end that a rule is about and that is not heard as it spoke; nil where there is none.
+  @inline(never)
+  private func altered(_ rule: RuleIndex, _ hearing: Hearing, _ sender: Peer? = nil) -> Peer? {
+    var ends =
+      bound[rule.value] == [.client, .server]
+      ? hearing.subject.map { Blame($0) } ?? [.client, .server] : bound[rule.value]
+    if let sender { ends.formUnion(Blame(sender)) }
+    return Peer.allCases.first { hearing.altered.intersection(ends).contains(Blame($0)) }
+  }
+
   /// Reports that a clause was kept.
   @inline(__always)
   mutating func satisfy(_ rule: RuleIndex, _ hearing: Hearing) {
     if let doubt = hearing.mode.doubt { return leave(rule, doubt, hearing) }
+    if !hearing.altered.isEmpty, let end = altered(rule, hearing) {
+      return leave(rule, .altered(by: end), hearing)
+    }
     guard hearing.isReported, judges(rule, of: hearing.subject) else { return }
     add(1, satisfying: rule)
   }
@@ -151,6 +168,13 @@ struct Tally {
     guard hearing.isReported, judges(rule, of: hearing.subject) else { return }
     if let doubt = hearing.mode.doubt, !(isOfAnyVersion && hearing.mode == .inferred) {
       return leave(rule, doubt, hearing)
+    }
+    if !hearing.altered.isEmpty {
+      // A packet of an altered stream may have become one that only the other end sends.
+      let isSent = if case .closed = event.body { false } else { true }
+      if let end = altered(rule, hearing, isSent ? event.context.sender : nil) {
+        return leave(rule, .altered(by: end), hearing)
+      }
     }
     guard !event.context.isRebuilt, !event.isHidden(from: rule, hearing.version) else {
       return leave(rule, .hidden, hearing)

@@ -114,6 +114,8 @@ enum UndecidedReason: Int, CaseIterable, Sendable {
   case nothingToSend
   case arrivedLate
   case silenceNotShown
+  case clientAltered
+  case serverAltered
 
   /// What is said of it in a report.
   var text: String {
@@ -263,6 +265,10 @@ enum UndecidedReason: Int, CaseIterable, Sendable {
       "what was sent arrived late, as acknowledgements of TCP show, and when is not known"
     case .silenceNotShown:
       "the capture was taken away from the client, and what it sent may have been lost on its way and come again"
+    case .clientAltered:
+      "what the client sent is not all there as it was sent: a proxy altered it on purpose"
+    case .serverAltered:
+      "what the server sent is not all there as it was sent: a proxy altered it on purpose"
     case .hidden: "a secret was hidden where it would be decided"
     }
   }
@@ -292,6 +298,11 @@ enum UndecidedReason: Int, CaseIterable, Sendable {
   /// The reason that a peer ended the connection before the other did.
   static func closedFirst(_ peer: Peer) -> UndecidedReason {
     peer == .client ? .clientClosedFirst : .serverClosedFirst
+  }
+
+  /// The reason that a proxy altered what a peer sent.
+  static func altered(by peer: Peer) -> UndecidedReason {
+    peer == .client ? .clientAltered : .serverAltered
   }
 
   /// The reason that bytes of a peer are missing.

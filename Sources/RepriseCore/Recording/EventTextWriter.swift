@@ -129,6 +129,9 @@ public struct EventTextWriter: Sendable {
 
   private func append(_ gap: Gap, to buffer: inout [UInt8]) {
     guard gap.reason != .leftOut else { return buffer.append("left out by a selection") }
+    guard gap.reason != .altered else {
+      return buffer.append("from here on a proxy altered what was sent")
+    }
     buffer.append(decimal: gap.bytes)
     guard gap.reason != .foreign else { return buffer.append(" bytes that are no MQTT") }
     buffer.append(gap.bytes == 1 ? " byte missing (" : " bytes missing (")

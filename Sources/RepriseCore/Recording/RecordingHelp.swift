@@ -58,7 +58,8 @@ package enum RecordingHelp {
                    replays: no clause judges it
       GAP          bytes (a number: how many were lost), reason; with the reason left-out
                    bytes is 0, as nobody counted them; with not-mqtt they are there, but
-                   of another protocol
+                   of another protocol; with altered bytes is 0, and from there on a proxy
+                   passed on something else than this end sent, see record proxy --fault
       MALFORMED    error {code, offset, message}: bytes that are no packet
       TLS          client, server, version, cipherSuite, serverName (SNI), offers and chosen
                    (ALPN); obstacle and remedy where it was not decrypted, then it is the

@@ -227,6 +227,9 @@ public struct Gap: Sendable, Hashable {
     case leftOut = "left-out"
     /// They are there, but are no MQTT: what answers is a server of another protocol.
     case foreign = "not-mqtt"
+    /// Nothing is missing of what the other end got, but from there on that is not all, or not what the sender sent: a
+    /// proxy changed it, or left it out; 0 stands for how much it was.
+    case altered
   }
 }
 

@@ -103,6 +103,9 @@ package struct ScriptReader: EventConsumer, Sendable {
   }
 
   private static func words(for gap: Gap, _ context: EventContext) -> String {
+    guard gap.reason != .altered else {
+      return "a proxy altered what the \(context.sender.rawValue) sent"
+    }
     let what = gap.reason == .leftOut ? "events" : "\(gap.bytes) bytes"
     return "\(what) of the \(context.sender.rawValue) are missing"
   }

@@ -117,6 +117,9 @@ struct StoryFlows {
 
   private static func gap(_ reason: Gap.Reason, _ sender: Peer, _ flow: Flow) -> String {
     guard reason != .leftOut else { return "events are left out by a selection" }
+    guard reason != .altered else {
+      return "what the \(sender.rawValue) sends is altered by a proxy from here on"
+    }
     guard reason != .foreign else {
       return
         "the \(sender.rawValue) sends \(StoryWords.plural(flow.bytes, "byte")) that are no MQTT"

@@ -53,6 +53,7 @@ package enum Problem: Sendable, Hashable {
       switch reason {
       case .leftOut: "left out by a selection"
       case .foreign: "bytes that are no MQTT"
+      case .altered: "altered by a proxy"
       case .acknowledged, .snaplen, .unfilled, .limit, .encrypted:
         "bytes missing (\(reason.rawValue))"
       }

@@ -47,7 +47,10 @@ enum RecordProxyCommand: Command {
         chop:N         writes at most N bytes at once
         corrupt:N      turns the bits of byte N over, from 1
         drop:N         breaks the connection off behind N bytes
-      The capture has what clients sent and what they got.
+      The capture has what each end got. From where something was spoilt it says so in each
+      packet of the connection, for inspect as a GAP (altered) and for others in a comment: no
+      clause fails for what the end did whose bytes were spoilt, and behind drop none for what
+      either did. With delay none fails for its time, and --conform tells all at the end.
 
       Status: 0 when --duration, --count or --max-size ended it, 2 when LISTEN or UPSTREAM can't
       be or nothing more could be written, 130 interrupted, 143 terminated. With --conform 1
@@ -108,9 +111,12 @@ enum RecordProxyCommand: Command {
     _ settings: ProxySettings, _ upstream: ProxyUpstream, _ file: RecordingFile,
     _ verdict: ProxyVerdict, _ console: Console
   ) throws -> any ProxyTap {
-    let judge = settings.judges ? try ProxyJudge(settings.file.path, verdict, console) : nil
+    let delays = settings.proxy.faults.delays
+    let judge =
+      settings.judges
+      ? try ProxyJudge(settings.file.path, delays: delays, verdict, console) : nil
     let recorder = try ProxyRecorder(
-      to: file, by: Reprise.application, of: upstream,
+      to: file, by: Reprise.application, of: upstream, delays: delays,
       rotation: settings.file.rotation(of: file),
       at: LiveClock().now, watch: judge.map { judge in { judge.take($0, $1, $2, $3) } })
     let status = ProxyStatus(

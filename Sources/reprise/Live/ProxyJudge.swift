@@ -13,11 +13,13 @@ final class ProxyJudge: ProxyTap {
   /// Prepares to judge.
   /// - Parameters:
   ///   - name: The capture's name, for findings.
+  ///   - delays: Whether what passes comes later than it would.
   ///   - verdict: Where the verdict is left.
   ///   - console: How findings are shown.
   /// - Throws: ``ConformanceError`` when the catalogue is broken.
-  init(_ name: String, _ verdict: ProxyVerdict, _ console: Console) throws {
-    judge = try LiveJudge(name, tellingTo: .standard, console)
+  init(_ name: String, delays: Bool, _ verdict: ProxyVerdict, _ console: Console) throws {
+    // What passes late shows at the end of a connection, and what is told before that can't be taken back.
+    judge = try LiveJudge(name, tellingTo: delays ? nil : .standard, console)
     self.verdict = verdict
     self.console = console
   }
@@ -52,6 +54,7 @@ final class ProxyJudge: ProxyTap {
   func opened(_ client: ProxyClient, at time: Timestamp) {}
   func reached(_ connection: Int, _ outcome: ProxyOutcome, at time: Timestamp) {}
   func passed(_ connection: Int, from sender: Peer, _ bytes: RawSpan, at time: Timestamp) {}
+  func altered(_ connection: Int, of senders: [Peer], _ comment: String) {}
   func ended(_ connection: Int, by peer: Peer, _ end: StreamRecorder.End, at time: Timestamp) {}
   func closed(_ connection: Int, at time: Timestamp) {}
 }

@@ -51,6 +51,7 @@ final class ProxyStatus: ProxyTap {
     if sender == .server { trouble = nil }
   }
 
+  func altered(_ connection: Int, of senders: [Peer], _ comment: String) {}
   func ended(_ connection: Int, by peer: Peer, _ end: StreamRecorder.End, at time: Timestamp) {}
 
   func closed(_ connection: Int, at time: Timestamp) { open -= 1 }

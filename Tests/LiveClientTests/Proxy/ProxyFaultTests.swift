@@ -63,7 +63,7 @@ import Testing
     #expect(child.text == "8\n2\n2\n2\n")
   }
 
-  /// What the client sent stands in the capture as it was sent, and what it got as it came.
+  /// In the capture stands what each end got, and from where on that is not what the other one sent.
   @Test func turnsBitsOver() async throws {
     let scene = try await scene(["corrupt:2", "client.corrupt:8", "server.corrupt:9"])
     var (question, answer) = (bytes("question"), bytes("answer"))
@@ -73,7 +73,41 @@ import Testing
     #expect(try await talk(scene) == (question, answer))
     #expect(
       try await recorded(scene).connections.first?.bytes
-        == [.client: bytes("question"), .server: answer])
+        == [.client: question, .server: answer])
+    let comments = try await shown(
+      scene, ["tcp.option_kind == 253 && tcp.len > 0"], "frame.comment")
+    #expect(comments.count == 2)
+    #expect(
+      comments.first?.hasSuffix("--fault client.corrupt: the bits of byte 2, 8 are turned over")
+        == true)
+    #expect(comments.last == "--fault server.corrupt: the bits of byte 2 are turned over")
+  }
+
+  /// A segment says by itself that something was spoilt in front of it.
+  @Test func saysInEachSegmentWhatIsSpoilt() async throws {
+    let scene = try await scene(["server.corrupt:3", "client.corrupt:100"])
+    for _ in 0..<3 {
+      scene.server.write(bytes("xx"))
+      #expect(try await onThread { scene.client.read(2).count } == 2)
+    }
+    _ = try await recorded(scene)
+    // The first two bytes came as they were sent, and the client's never reached its fault.
+    #expect(
+      try await shown(scene, ["tcp.len > 0"], "tcp.options")
+        == ["", "fd07525072730101", "fd07525072730101"])
+  }
+
+  /// What tshark shows of a field in the packets that pass a filter.
+  private func shown(
+    _ scene: Scene, _ filter: [String], _ field: String
+  ) async throws -> [String] {
+    let child = try Child(
+      ["tshark", "-n", "-r", directory.file("a.pcapng"), "-Y"] + filter + [
+        "-T", "fields", "-e", field,
+      ], errorsApart: true)
+    #expect(await child.wait() == 0)
+    return child.text.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
+      .map(String.init)
   }
 
   @Test(arguments: Peer.allCases) func breaksOff(sender: Peer) async throws {
@@ -86,7 +120,7 @@ import Testing
     #expect(try await to.readToBreak() == (bytes("m"), ECONNRESET))
     #expect(try await from.readToBreak() == ([], ECONNRESET))
     let connection = try #require(try await recorded(scene).connections.first)
-    #expect(connection.bytes[sender] == bytes(sender == .client ? "fourmore" : "fourm"))
+    #expect(connection.bytes[sender] == bytes("fourm"))
     #expect(connection.marks == ["client syn", "server syn", "server reset"])
   }
 
@@ -100,5 +134,17 @@ import Testing
     #expect(connection.bytes == [.client: bytes("question"), .server: bytes("answer")])
     #expect(
       connection.marks == ["client syn", "server syn", "client fin", "server fin"])
+    // The window of one that was seen beside neither end, so that nothing is held against anybody for its time.
+    #expect(
+      try await shown(scene, ["tcp.flags.syn == 1"], "tcp.window_size_value").first == "65533")
+  }
+
+  /// Without a delay, the times are those of the client.
+  @Test func hasTheTimesOfTheClient() async throws {
+    let scene = try await scene(["chop:3", "drop:1000"])
+    #expect(try await talk(scene) == (bytes("question"), bytes("answer")))
+    _ = try await recorded(scene)
+    #expect(
+      try await shown(scene, ["tcp.flags.syn == 1"], "tcp.window_size_value").first == "65532")
   }
 }
