@@ -1,13 +1,12 @@
 import Glibc
 import RepriseCore
+import TestSupport
 import Testing
 
 /// What is judged behind `reprise record proxy --fault`: neither who got what was spoilt, nor who sent it, is to blame for it;
 /// for all else each of them is.
 @Suite struct ProxyFaultConformTests {
-  private let directory: Scratch
-
-  init() throws { directory = try Scratch() }
+  private let directory = Scratch()
 
   private static let connect: [UInt8] = [
     0x10, 13, 0, 4, 0x4D, 0x51, 0x54, 0x54, 4, 2, 0, 60, 0, 1, 0x63,
