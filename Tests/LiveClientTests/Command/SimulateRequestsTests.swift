@@ -108,7 +108,7 @@ import Wire
     #expect(try await provider.outcome("x") == #"{"a":1}"#)
     try await provider.close()
     let stranger = try RequestProvider<Question>(url)
-    #expect(try await stranger.outcome("x", timeout: .milliseconds(200)) == "timedOut")
+    #expect(try await stranger.outcome("x", timeout: .seconds(1)) == "timedOut")
     try await command.tells(
       "a message on connection 2 is not answered: it has no seq; a request is a text "
         + #"{"seq": 1, "path": "nlu/analyze", "method": "POST", "product": "P", "body": "{}"}"#)
