@@ -6,13 +6,18 @@ import Testing
 
 /// The links of several users beside a server, on a broker in process.
 @Suite struct LinkInProcessTests {
+  /// The clock does not wait for the task of a test: while that has no processor, the day of a token is soon over.
+  private static let longLived: LinkServiceRules = {
+    var rules = LinkServiceRules()
+    rules.tokens["app"] = LinkServiceRules.Token(lifetime: .seconds(1 << 30))
+    return rules
+  }()
+
   private func withServer(
+    _ rules: LinkServiceRules = Self.longLived,
     _ body: @Sendable (InProcessBroker, LinkServer) async throws -> Void
   ) async throws {
     let broker = InProcessBroker()
-    // The clock does not wait for the task of a test: while that has no processor, the day of a token is soon over.
-    var rules = LinkServiceRules()
-    rules.tokens["app"] = LinkServiceRules.Token(lifetime: .seconds(1 << 30))
     let server = LinkServer(rules)
     let client = broker.client(named: "server")
     try await beside {
@@ -171,7 +176,7 @@ import Testing
   }
 
   @Test(.timeLimit(.minutes(20))) func letsADayOfHeartbeatsPass() async throws {
-    try await withServer { broker, _ in
+    try await withServer(LinkServiceRules()) { broker, _ in
       try await withUser("alice", broker) { alice in
         let start = broker.now
         var tokens = alice.tokenEvents.makeAsyncIterator()
