@@ -107,6 +107,30 @@ import Wire
         == ["4\t5", "5\t5"])
   }
 
+  /// Each segment of either end says whose bytes are altered, from where they are.
+  @Test(arguments: [true, false]) func saysWhoseBytesAreAltered(isIPv4: Bool) throws {
+    var written = Written(isIPv4: isIPv4)
+    written.write { $0.open($1) }
+    written.send(from: .client, [1])
+    written.write { tcp, _ in tcp.alter(.client) }
+    written.send(from: .client, [2])
+    written.send(from: .server, [3])
+    written.write { tcp, _ in tcp.alter(.server) }
+    written.send(from: .server, [4])
+    written.write { $0.finish(from: .client, $1) }
+    let tcp = isIPv4 ? 20 : 40
+    let options = try Conversions.frames(written.writer.bytes).dropFirst(3).map { frame in
+      Array(frame[(tcp + 20)..<(tcp + Int(frame[tcp + 12] >> 4) * 4)])
+    }
+    let name: [UInt8] = [253, 7, 0x52, 0x50, 0x72, 0x73]
+    // An acknowledgement goes in front of the FIN.
+    #expect(
+      options == [[], name + [1, 1], name + [2, 1]]
+        + [[UInt8]](repeating: name + [3, 1], count: 3))
+    let file = try written.file()
+    #expect(try complaints(file.path) == [])
+  }
+
   /// A large write is cut, numbers wrap at 4 GiB, and nobody waits for what was acknowledged.
   @Test(arguments: [true, false]) func cutsAndWraps(isIPv4: Bool) throws {
     var written = Written(

@@ -78,10 +78,11 @@ import Testing
 
   /// Records what a user does beside a server, in process and in virtual time.
   private static func record(
+    _ rules: LinkServiceRules = LinkServiceRules(), restoresAfterFailure: Bool = false,
     _ body: (Link, Bench) async throws -> Void
   ) async throws -> Recorded {
     let broker = InProcessBroker()
-    let server = LinkServer()
+    let server = LinkServer(rules)
     let serverClient = broker.client(named: "server")
     let bench = Bench(broker)
     let redaction = RedactionRules(hidesSecrets: false)
@@ -92,9 +93,10 @@ import Testing
     try await beside {
       try await server.run(on: serverClient)
     } _: {
-      let configuration = LinkConfiguration(
+      var configuration = LinkConfiguration(
         appID: "app", userID: "ann", sessionID: "7", heartbeatInterval: .seconds(30),
         presenceTimeout: .seconds(20))
+      configuration.restoresAfterFailure = restoresAfterFailure
       try await withLink(
         on: message, configuration: configuration,
         streamClient: { name in
@@ -281,6 +283,28 @@ import Testing
         "login", "subscribe lobby features 4", "subscribe hall features 4", "unsubscribe lobby",
         "logout", "login", "logout",
       ])
+  }
+
+  /// A link that fails while it has no connection comes for the first time, as one does whose user has logged out: but
+  /// with what it had.
+  @Test func goesThroughAFailureWithoutAConnection() async throws {
+    var rules = LinkServiceRules()
+    rules.tokens["t"] = LinkServiceRules.Token(lifetime: .seconds(12))
+    let recorded = try await Self.record(rules, restoresAfterFailure: true) { link, bench in
+      try await bench.after(0) {
+        try await link.login(token: "t")
+        try await link.subscribe("lobby", [.message])
+      }
+      try await bench.after(11.9) { bench.broker.drop("link") }
+      try await bench.after(20) { try await link.login(token: "u") }
+      try await bench.after(5) { try await link.logout() }
+    }
+    let replayed = try await replay(recorded.message, as: MessageLinkPlan.self, .messageLink)
+    #expect(
+      replayed.divergence == nil, "\(replayed.divergence.map { "\($0)" } ?? "")")
+    #expect(replayed.calls == ["login", "subscribe lobby features 4", "login", "logout"])
+    #expect(
+      replayed.told.compactMap { Life.line($0, .message) } == recorded.life.lines(of: .message))
   }
 
   @Test func aStreamChannelGoesThroughWhatWasDoneWithoutAConnection() async throws {

@@ -86,6 +86,23 @@ import Testing
     }
   }
 
+  /// What is spoilt may look like a packet that only the other end sends.
+  @Test func spoiltTypeIsHeldAgainstNobody() async throws {
+    let broker = try await Broker()
+    // The first byte of PUBREL, which is that of a SUBACK then.
+    let bench = try await proxy(broker.port, ["client.corrupt:24"])
+    let client = try bench.connected()
+    client.write(Self.connect)
+    #expect(try await onThread { client.readPacket()?.first } == 0x20)
+    client.write([0x34, 6, 0, 1, 0x74, 0, 1, 0x78])
+    #expect(try await onThread { client.readPacket()?.first } == 0x50)
+    client.write([0x62, 2, 0, 1])
+    client.finish()
+    _ = try await client.readToBreak()
+    let verdict = try await judged(bench)
+    #expect(verdict.status == 0, "\(verdict.output)")
+  }
+
   private static let unreached: [[String]] = [[], ["client.corrupt:100", "server.corrupt:100"]]
 
   /// The same answer without a fault, and behind one that came to nothing.
@@ -167,5 +184,14 @@ import Testing
     _ = try await subscriber.readToBreak()
     let verdict = try await judged(bench)
     #expect(verdict.status == 0, "\(verdict.output)")
+    let gaps = try await RunningCommand.run(
+      ["inspect", directory.file("a.pcapng"), "--filter", "GAP", "--format", "jsonl"], in: directory
+    )
+    for sender in ["client", "server"] {
+      #expect(
+        gaps.output.split(separator: "\n").filter {
+          $0.contains("\"from\":\"\(sender)\"") && $0.contains("\"reason\":\"altered\"")
+        }.count == 1, "\(gaps.output)")
+    }
   }
 }
