@@ -86,16 +86,16 @@ import Testing
     }
   }
 
-  /// What is spoilt may look like a packet that only the other end sends.
-  @Test func spoiltTypeIsHeldAgainstNobody() async throws {
+  /// What is spoilt may look like a packet that only the other end sends: PUBREL like SUBACK, and PUBREC like UNSUBSCRIBE.
+  @Test(arguments: [("client.corrupt:24", 0x50), ("server.corrupt:5", 0xAF)] as [(String, UInt8)])
+  func spoiltTypeIsHeldAgainstNobody(rule: String, answer: UInt8) async throws {
     let broker = try await Broker()
-    // The first byte of PUBREL, which is that of a SUBACK then.
-    let bench = try await proxy(broker.port, ["client.corrupt:24"])
+    let bench = try await proxy(broker.port, [rule])
     let client = try bench.connected()
     client.write(Self.connect)
     #expect(try await onThread { client.readPacket()?.first } == 0x20)
     client.write([0x34, 6, 0, 1, 0x74, 0, 1, 0x78])
-    #expect(try await onThread { client.readPacket()?.first } == 0x50)
+    #expect(try await onThread { client.readPacket()?.first } == answer)
     client.write([0x62, 2, 0, 1])
     client.finish()
     _ = try await client.readToBreak()
