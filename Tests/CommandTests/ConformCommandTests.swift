@@ -131,7 +131,8 @@ import Testing
     (["explain", "MQTT-QoS"], "no clause or section is called MQTT-QoS; nearest: "),
     (
       ["explain", "reserved bits"],
-      "no clause or section is called reserved bits; 6 clauses speak of it: "
+      "no clause or section is called reserved bits; 6 clauses speak of it: MQTT-2.2.2-1, "
+        + "MQTT-3.14.1-1, MQTT-3.8.3-5, ...; type reprise conform list to see all that there are\n"
     ),
     (["list", "--spec", "mqtt-9"], "there is no catalogue of mqtt-9; "),
     (["list", "9.9"], "no clause or section is called 9.9; "),

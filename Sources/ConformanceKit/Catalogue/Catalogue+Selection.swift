@@ -1,5 +1,3 @@
-import RepriseCore
-
 extension Catalogue {
   /// Returns the clauses that a user asked for, in the catalogue's order.
   /// - Parameters:
@@ -57,8 +55,7 @@ extension Catalogue {
     guard !found.isEmpty else { return nil }
     let (first, others) = (found.prefix(3).joined(separator: ", "), found.count > 3 ? ", ..." : "")
     let number = found.count == 1 ? "1 clause speaks" : "\(found.count) clauses speak"
-    return "; \(number) of it: \(first)\(others); type reprise conform list | grep -i "
-      + ShellWord.quoted(word)
+    return "; \(number) of it: \(first)\(others)"
   }
 
   /// Returns how many bytes must be put in, taken out or changed to make one text of the other.
